@@ -53,8 +53,6 @@ pub fn trials() -> Vec<Trial> {
     }
     trials.push(trial("launches::functions_are_kept".into(), functions_are_kept));
     trials.push(trial("launches::registers".into(), registers));
-    trials
-        .push(trial("launches::recorded_children_stand_once".into(), recorded_children_stand_once));
     trials.push(trial("launches::large_children_of_few".into(), large_children_of_few));
     trials.push(trial("launches::middle_children_of_few".into(), middle_children_of_few));
     trials.push(trial("launches::shapes_by_turns".into(), shapes_by_turns));
@@ -224,29 +222,6 @@ fn registers() -> Outcome {
         }
     }
     Ok(())
-}
-
-/// The body of a child whose launches are recorded stands in its kernel and in one function that its sites and its runner
-/// call, however many sites there are.
-fn recorded_children_stand_once() -> Outcome {
-    let source = "
-        __global__ void child(float *p, int begin, int end) {
-            int i = begin + blockIdx.x * blockDim.x + threadIdx.x;
-            if (i < end) p[i] = sqrtf(p[i]);
-        }
-        __global__ void parent(float *p, const int *row) {
-            int r = threadIdx.x;
-            child<<<(row[r + 1] - row[r] + 31) / 32, 32>>>(p, row[r], row[r + 1]);
-            child<<<1, 32>>>(p, row[r], row[r] + 7);
-        }";
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("once.cdp");
-    std::fs::write(&path, source).map_err(|error| error.to_string())?;
-    let ptx = built(&path, &["-O3", "-flaunch-opt=safe"])?;
-    match (ptx.matches("sqrt.rn.f32").count(), ptx.contains("__cdp_sequence_of_")) {
-        (2, true) => Ok(()),
-        found => Err(format!("{found:?}\n{ptx}").into()),
-    }
 }
 
 /// Large children that few threads launch, and nothing else, are launched by them; where some of the children are small,
@@ -427,7 +402,7 @@ fn few_runners(source: &str, cases: &[(&[&str], &str, std::ops::RangeInclusive<u
 }
 
 /// PTX by `cdpc build`, with more arguments.
-fn built(path: &Path, arguments: &[&str]) -> Result<String, Failed> {
+pub fn built(path: &Path, arguments: &[&str]) -> Result<String, Failed> {
     let mut command = cdpc();
     command.arg("build").arg(path).args(["--emit", "ptx", "-o", "-"]).args(arguments);
     let output = command.output().map_err(|error| error.to_string())?;

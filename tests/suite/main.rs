@@ -28,6 +28,7 @@ mod foreign_objects;
 mod hostile;
 mod internals;
 mod interop;
+mod launch_sizes;
 mod launches;
 mod link_inputs;
 mod linking;
@@ -65,6 +66,7 @@ fn main() {
     trials.extend(snapshots::trials());
     trials.extend(run::trials());
     trials.extend(races::trials());
+    trials.extend(launch_sizes::trials());
     trials.extend(launches::trials());
     trials.extend(cuda::trials());
     trials.extend(repeated::trials());

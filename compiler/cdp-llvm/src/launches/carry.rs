@@ -15,6 +15,7 @@ use inkwell::values::{
     InstructionValue, PointerValue,
 };
 
+use super::aggregate::{Gathered, alone_in_warp};
 use super::argument::{Argument, fill_unwritten};
 use super::child::{self, Child, is_kernel};
 use super::distribute::{self, Mode, Site};
@@ -39,14 +40,6 @@ const INLINED_QUEUES: usize = 8;
 /// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
 /// which it may have been launched with before.
 const MOST_REGISTERS: &str = "64";
-
-/// A kernel whose launches are aggregated, on its way into the module.
-struct Gathered {
-    /// Among [`Pass::gathers`].
-    index: usize,
-    arguments: Vec<Argument>,
-    queue: Option<Queue>,
-}
 
 /// A kernel whose launches are recorded.
 struct Sequenced {
@@ -83,8 +76,9 @@ impl<'ctx> Pass<'_, 'ctx> {
         for gather in self.gathers.iter_mut().flatten() {
             gather.sums |= gather.repeatable && gather.body.is_some_and(|b| summed.contains(&b));
         }
-        let queues =
-            plans.iter().flat_map(|(_, plans)| plans).filter(|plan| queued_alone(plan)).count();
+        let all = || plans.iter().flat_map(|(_, plans)| plans);
+        let queued = all().filter(|plan| queued_alone(plan)).count();
+        let queues = all().filter(|plan| plan.gather.is_some() && plan.queued).count();
         let mut functions = String::new();
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut names = Vec::new();
@@ -92,7 +86,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             plans.iter().flat_map(|(parent, plans)| plans.iter().map(move |p| (parent, p)))
         {
             let name = format!("__cdp_site_{}", names.len());
-            let function = self.function(*parent, plan, name.clone(), &calls, &sequenced, queues);
+            let function = self.function(*parent, plan, name.clone(), &calls, &sequenced, queued);
             functions += &function.unwrap_or_default();
             names.push(name);
             self.gathered(plan, &mut gathered);
@@ -100,14 +94,15 @@ impl<'ctx> Pass<'_, 'ctx> {
         let mut bodies: Vec<FunctionValue<'ctx>> =
             self.children.iter().flatten().map(|child| child.body).collect();
         let mut declarations = calls.declarations();
-        for Gathered { index, queue, .. } in &gathered {
-            declarations +=
-                &self.gathers[*index].as_ref().map_or(String::new(), gather::declaration);
+        for Gathered { index, queue, by_warps, .. } in &gathered {
+            if let (Ok(gather), true) = (&self.gathers[*index], by_warps) {
+                declarations += &gather::declaration(gather);
+            }
             declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
         }
         let mut definitions = distribute::DEFINITIONS.to_string() + &sums::definitions(&sums);
         if gathered.iter().any(|gathered| gathered.queue.is_some()) {
-            definitions += queue::FUNCTIONS;
+            definitions += &queue::functions(queues);
         }
         if !sequenced.is_empty() {
             let bytes = sequence::record_bytes(sequenced.iter().map(|found| &found.sequence));
@@ -263,65 +258,6 @@ impl<'ctx> Pass<'_, 'ctx> {
         late.finish()
     }
 
-    /// Notes the kernel of a site whose launches are aggregated.
-    fn gathered(&self, plan: &Plan<'ctx>, gathered: &mut Vec<Gathered>) {
-        let Some(index) = plan.gather else { return };
-        let Ok(gather) = &self.gathers[index] else { return };
-        let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
-        let tuning = &self.options.launch_tuning;
-        let queue = plan
-            .queued
-            .then(|| Queue::new(gather, &arguments, tuning, &plan.site.said, plan.single));
-        match gathered.iter_mut().find(|other| other.index == index) {
-            Some(other) => {
-                let shares = queue.iter().chain(&other.queue).any(|queue| queue.shares);
-                other.queue = other.queue.take().or(queue);
-                other.queue.iter_mut().for_each(|queue| queue.shares = shares);
-            }
-            None => gathered.push(Gathered { index, arguments, queue }),
-        }
-    }
-
-    /// Makes the kernels that run many of another.
-    fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
-        let mut bodies = Vec::new();
-        let mut kernels = String::new();
-        let mut sums = Vec::new();
-        for Gathered { index, arguments, queue } in gathered {
-            let Ok(gather) = &mut self.gathers[*index] else { continue };
-            let body = gather.make_body();
-            let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
-            if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
-                let before = sums.len();
-                sums.extend(found_sums(body, self.sums.len() + before));
-                gather.sums = sums.len() > before;
-            }
-            let name = body.get_name().to_string_lossy().into_owned();
-            kernels += &gather::kernel(gather, &name, arguments);
-            if let Some(queue) = queue {
-                kernels += &queue.kernel(gather, &name, arguments);
-            }
-            bodies.push(body);
-        }
-        let queue = gathered.iter().any(|gathered| gathered.queue.is_some());
-        let queue = if queue { queue::FUNCTIONS } else { "" };
-        let definitions = queue.to_string() + &sums::definitions(&sums);
-        self.link(&definitions, "", &kernels, &bodies)?;
-        self.sums.extend(sums::mark(self.context, self.module, sums)?);
-        for Gathered { index, queue, .. } in gathered {
-            let Ok(gather) = &self.gathers[*index] else { continue };
-            self.limit_blocks(gather, &gather.name);
-            if let Some(queue) = queue {
-                self.limit_blocks(gather, &queue.kernel);
-            }
-        }
-        for body in bodies {
-            // It stands in one place, or in few more than it stood in anyway.
-            prepare::flag(self.context, body, "alwaysinline");
-        }
-        Ok(())
-    }
-
     /// Puts what is added up in registers there, now that all stands in its place.
     pub(super) fn settle_sums(&self) -> Result<()> {
         let functions: Vec<FunctionValue<'ctx>> =
@@ -336,7 +272,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         sums::settle(self.context, self.module, &kinds)
     }
 
-    /// A site's function as text; `None` for a site that stays as it is. `queues` sites have a queue's code.
+    /// A site's function as text; `None` for a site that stays as it is. `queued` sites are a queue's code alone.
     fn function(
         &self,
         parent: FunctionValue<'ctx>,
@@ -344,7 +280,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         name: String,
         calls: &Calls,
         sequenced: &[Sequenced],
-        queues: usize,
+        queued: usize,
     ) -> Option<String> {
         let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
         let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
@@ -375,8 +311,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             listens: plan.listens,
             relaxed: plan.relaxed,
             flat: plan.flat && plan.site.in_null_stream(),
-            apart: queued_alone(plan) && queues > INLINED_QUEUES,
+            apart: queued_alone(plan) && queued > INLINED_QUEUES,
             late: plan.late,
+            single: alone_in_warp(plan),
             gather: gather.map(|gather| (gather, calls)),
             sequence: sequence.and_then(|found| {
                 self.gathers[found.index].as_ref().ok().map(|gather| (gather, &found.sequence))
@@ -388,7 +325,7 @@ impl<'ctx> Pass<'_, 'ctx> {
 
     /// Links functions in that call `bodies` and launch kernels of the module. LLVM's linker resolves references
     /// to definitions that are visible.
-    fn link(
+    pub(super) fn link(
         &self,
         definitions: &str,
         declarations: &str,
@@ -444,7 +381,7 @@ impl<'ctx> Pass<'_, 'ctx> {
     }
 
     /// What the kernel says of its blocks holds for the kernel that runs many of it.
-    fn limit_blocks(&self, gather: &Gather<'ctx>, name: &str) {
+    pub(super) fn limit_blocks(&self, gather: &Gather<'ctx>, name: &str) {
         let at = AttributeLoc::Function;
         let Some(function) = self.module.get_function(name) else { return };
         for key in gather::LIMITS {
@@ -563,7 +500,7 @@ impl<'ctx> Pass<'_, 'ctx> {
 }
 
 /// The operations of a body that may wait, numbered from `first` on.
-fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
+pub(super) fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
     let parameters = body.count_params().saturating_sub(child::EXTRAS.len() as u32);
     sums::found(body, parameters, first)
 }

@@ -68,6 +68,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub apart: bool,
     /// All lanes of the warp come here, those too that do not launch ([`super::late`]).
     pub late: bool,
+    /// Without a child: one thread of a block comes here, if the block has one dimension, which `flat` asks for.
+    pub single: bool,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
     /// How launches of the block are recorded, where they are.
@@ -198,15 +200,15 @@ impl Site<'_, '_> {
             }
             (None, Mode::Independent { .. }) if self.gather.is_some() => {
                 self.valid(None, &mut text);
-                text.line("%mask = call i32 @llvm.nvvm.activemask()");
+                if !self.single {
+                    text.line("%mask = call i32 @llvm.nvvm.activemask()");
+                }
                 self.gathered("%valid", &mut text);
             }
             (None, _) => text.line("br label %launch"),
         }
         text.label("launch");
-        if (self.mode == Mode::Independent { tracked: true }) {
-            text.line("store i1 true, ptr %launched");
-        }
+        self.note_launch(&mut text);
         let result = match self.sequence {
             // Nobody asks for its error.
             Some((gather, sequence)) => {
@@ -243,6 +245,13 @@ impl Site<'_, '_> {
         }
     }
 
+    /// That the thread launched.
+    fn note_launch(&self, text: &mut Text) {
+        if self.mode == (Mode::Independent { tracked: true }) {
+            text.line("store i1 true, ptr %launched");
+        }
+    }
+
     fn launch(&self, text: &mut Text) -> String {
         let words = ["%gx", "%gy", "%gz", "%bx", "%by", "%bz", "%shared"];
         let own: Vec<String> = (0..self.arguments.len()).map(|i| format!("%a{i}")).collect();
@@ -256,6 +265,14 @@ impl Site<'_, '_> {
             text.line("br label %launch");
             return;
         };
+        if self.single {
+            text.line(&format!("br i1 {wants}, label %gather, label %launch"));
+            text.label("gather");
+            self.note_launch(text);
+            let queue = self.queue.as_ref();
+            gather::site_alone(gather, &self.arguments, calls, &self.stream(), queue, text);
+            return;
+        }
         text.line(&format!("%wants = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {wants})"));
         let count = text.set("call i32 @llvm.ctpop.i32(i32 %wants)");
         // In a queue a launch meets those of other warps.
@@ -264,9 +281,7 @@ impl Site<'_, '_> {
         let join = text.all(&[wants.to_string(), many]);
         text.line(&format!("br i1 {join}, label %gather, label %alone"));
         text.label("gather");
-        if self.mode == (Mode::Independent { tracked: true }) {
-            text.line("store i1 true, ptr %launched");
-        }
+        self.note_launch(text);
         let queue = self.queue.as_ref();
         let least = self.tuning.gather;
         gather::site(gather, &self.arguments, calls, &self.stream(), queue, least, text);

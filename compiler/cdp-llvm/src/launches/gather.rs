@@ -244,6 +244,64 @@ impl Calls {
     }
 }
 
+/// The launch of a lane that is alone, from label `gather` on: the queue's, or as written from label `launch` on.
+/// `stream` is an operand.
+pub(super) fn site_alone(
+    gather: &Gather<'_>,
+    arguments: &[Argument],
+    calls: &Calls,
+    stream: &str,
+    queue: Option<&Queue>,
+    text: &mut Text,
+) {
+    blocks(text);
+    if let Some(queue) = queue {
+        queue.site(gather, arguments, calls, stream, &Lanes::ONE, text);
+        text.label("g.single");
+    }
+    text.line("br label %launch");
+}
+
+/// Lanes whose launches go into a queue together: how many these are, which of them this one is, the blocks of those
+/// before it, and of all.
+pub(super) struct Lanes {
+    /// Whether there are others.
+    pub several: bool,
+    pub count: &'static str,
+    pub rank: &'static str,
+    pub before: &'static str,
+    pub total: &'static str,
+}
+
+impl Lanes {
+    /// A lane alone.
+    const ONE: Lanes =
+        Lanes { several: false, count: "1", rank: "0", before: "0", total: "%g.blocks" };
+    /// The lanes `%same`, led by the one for which `%g.leads` holds.
+    const SAME: Lanes = Lanes {
+        several: true,
+        count: "%g.count",
+        rank: "%g.rank",
+        before: "%g.before.next",
+        total: "%g.total.next",
+    };
+
+    /// Goes to `%to` where a lane leads, and to `%others` else.
+    pub fn leads(&self, to: &str, others: &str, text: &mut Text) {
+        text.line(&match self.several {
+            true => format!("br i1 %g.leads, label %{to}, label %{others}"),
+            false => format!("br label %{to}"),
+        });
+    }
+
+    /// They know what each of them knows.
+    pub fn meet(&self, text: &mut Text) {
+        if self.several {
+            text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
+        }
+    }
+}
+
 /// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`, where fewer than
 /// `least` lanes are alike and no queue takes them. `stream` is an operand.
 pub(super) fn site(
@@ -262,7 +320,7 @@ pub(super) fn site(
     text.line("%g.count = call i32 @llvm.ctpop.i32(i32 %same)");
     text.rank("%g.rank", "%same");
     match queue {
-        Some(queue) => queue.site(gather, arguments, calls, stream, text),
+        Some(queue) => queue.site(gather, arguments, calls, stream, &Lanes::SAME, text),
         None => text.line("br label %g.single"),
     }
     text.label("g.single");
@@ -322,8 +380,7 @@ fn alike(text: &mut Text) {
 /// Where each lane's blocks begin (`%g.before.next`), and how many there are (`%g.total.next`).
 fn scan(text: &mut Text) {
     text.label("g.join");
-    let plane = text.set("mul i32 %gx, %gy");
-    text.line(&format!("%g.blocks = mul i32 {plane}, %gz"));
+    blocks(text);
     text.line("%g.lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
     text.line("br label %g.scan");
     text.label("g.scan");
@@ -340,6 +397,12 @@ fn scan(text: &mut Text) {
     text.line(&format!("%g.left.next = and i32 %g.left, {less}"));
     let more = text.set("icmp ne i32 %g.left.next, 0");
     text.line(&format!("br i1 {more}, label %g.scan, label %g.ask"));
+}
+
+/// How many blocks this lane launches (`%g.blocks`).
+fn blocks(text: &mut Text) {
+    let plane = text.set("mul i32 %gx, %gy");
+    text.line(&format!("%g.blocks = mul i32 {plane}, %gz"));
 }
 
 fn dim3(text: &mut Text, words: [&str; 3]) -> String {

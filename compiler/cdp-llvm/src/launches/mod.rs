@@ -15,7 +15,7 @@
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`] finds that it can
 //!   be;
-//! - [`carry`]: all that is carried out;
+//! - [`carry`], with [`aggregate`]: all that is carried out;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
 //!
@@ -25,6 +25,7 @@
 //! What is absent: the calls that other compilers write for a launch, which are raised to `@cdp.launch` before.
 
 mod access;
+mod aggregate;
 mod argument;
 mod calls;
 mod carry;
@@ -367,7 +368,8 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             // is rarely launched, and the code of one that launches would stand three times.
             let single = matches!(proof, Some(Ok(Independent { single: true, .. })));
             let apart = single && !(relaxed && child.is_none() && !recording::nests(&site));
-            let lonely = lonely && site.said.aggregate.is_none();
+            let lonely =
+                (lonely || single::one_of_grid(kernel, &site)) && site.said.aggregate.is_none();
             let gather = match independent && !apart && !lonely && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,

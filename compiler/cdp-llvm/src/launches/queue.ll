@@ -9,9 +9,10 @@ declare void @llvm.nvvm.nanosleep(i32)
 ; A place for %count records of %blocks blocks together, in a bucket of this grid whose shape is %shape. Yields
 ; the bucket's index, or -1, and where records and blocks begin; bit 63 of these says that the caller has to
 ; launch the bucket.
-define internal { i32, i64 } @__cdp_queue_reserve(ptr %queue, i32 %buckets, i64 %stride, i64 %most, i64 %records,
-    i64 %bytes, i64 %shape, i32 %count, i32 %blocks) nounwind alwaysinline {
+define internal { i32, i64 } @__cdp_queue_reserve(ptr addrspace(1) %memory, i32 %buckets, i64 %stride, i64 %most, i64 %records,
+    i64 %bytes, i64 %shape, i32 %count, i32 %blocks) #0 {
 entry:
+  %queue = addrspacecast ptr addrspace(1) %memory to ptr
   %grid = call i64 asm "mov.u64 $0, %gridid;", "=l"()
   %me = xor i64 %grid, 4611686018427387904
   %n = zext i32 %count to i64
@@ -164,8 +165,9 @@ none:
 
 ; Waits until no record came for %quiet looks, but no longer than %patience looks, and closes the bucket once all
 ; that were begun are written. Yields its word.
-define internal i64 @__cdp_queue_close(ptr %bucket, i64 %most, i32 %quiet, i32 %patience) nounwind alwaysinline {
+define internal i64 @__cdp_queue_close(ptr addrspace(1) %own, i64 %most, i32 %quiet, i32 %patience) #0 {
 entry:
+  %bucket = addrspacecast ptr addrspace(1) %own to ptr
   %word.place = getelementptr i8, ptr %bucket, i64 8
   %closed.place = getelementptr i8, ptr %bucket, i64 24
   %written.place = getelementptr i8, ptr %bucket, i64 32

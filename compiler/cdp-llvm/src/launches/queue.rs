@@ -21,13 +21,21 @@ use cdp_ir::Aggregate;
 
 use super::argument::{Argument, size};
 use super::emit::{Text, launch, quoted};
-use super::gather::{Calls, Gather, end, run};
+use super::gather::{Calls, Gather, Lanes, end, run};
 use super::parent::Said;
 use super::records::{Records, copy, record};
 use super::tuning::Tuning;
 
-/// The functions that all queues share.
-pub(super) const FUNCTIONS: &str = include_str!("queue.ll");
+const FUNCTIONS: &str = include_str!("queue.ll");
+/// The functions that all queues share, for so many sites. What several do once for a warp, and goes to memory again and
+/// again, stands once in a module and is called.
+pub(super) fn functions(sites: usize) -> String {
+    let inlined = if sites > SHARED_SITES { "noinline" } else { "alwaysinline" };
+    format!("{FUNCTIONS}attributes #0 = {{ nounwind {inlined} }}\n")
+}
+
+/// So many sites have the code of both functions each; it is hardly more than their calls.
+const SHARED_SITES: usize = 2;
 /// Blocks of a parent with one launch each, up to which these are made as they come.
 const FEW_BLOCKS: u64 = 8;
 /// Bytes of a bucket before its records' ends.
@@ -123,14 +131,14 @@ impl Queue {
         }
     }
 
-    /// The launches of the lanes `%same`, led by the one for which `%g.leads` holds; without room, control goes to
-    /// `g.single`.
+    /// The launches of these lanes; without room, control goes to `g.single`.
     pub fn site(
         &self,
         gather: &Gather<'_>,
         arguments: &[Argument],
         calls: &Calls,
         stream: &str,
+        lanes: &Lanes,
         text: &mut Text,
     ) {
         // A grid of one warp has nobody to wait for, and what few blocks launch is launched sooner than waited for.
@@ -140,49 +148,32 @@ impl Queue {
         };
         text.line(&format!("br i1 {several}, label %q.ask, label %g.single"));
         text.label("q.ask");
-        text.line("br i1 %g.leads, label %q.reserve, label %q.reserved");
-        text.label("q.reserve");
-        let memory =
-            text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)));
-        let shape = shape(self.by_block, text);
-        let place = text.set(&format!(
-            "call {{ i32, i64 }} @__cdp_queue_reserve(ptr {memory}, i32 {}, i64 {}, i64 {}, i64 {}, i64 {}, \
-             i64 {shape}, i32 %g.count, i32 %g.total.next)",
-            self.buckets, self.stride, self.most, self.records, self.bytes
-        ));
-        text.line(&format!("%q.index = extractvalue {{ i32, i64 }} {place}, 0"));
-        text.line(&format!("%q.place = extractvalue {{ i32, i64 }} {place}, 1"));
-        text.line("br label %q.reserved");
-        text.label("q.reserved");
-        text.line("%q.index.own = phi i32 [ 0, %q.ask ], [ %q.index, %q.reserve ]");
-        text.line("%q.place.own = phi i64 [ 0, %q.ask ], [ %q.place, %q.reserve ]");
-        let index = text.shuffle("%same", "%q.index.own", "%g.leader");
-        let place = text.shuffle_wide("%same", "%q.place.own", "%g.leader");
+        let [index, place] = self.reserve(lanes, text);
         let none = text.set(&format!("icmp slt i32 {index}, 0"));
         text.line(&format!("br i1 {none}, label %g.single, label %q.fill"));
 
         text.label("q.fill");
         // What the leader knows of the bucket's former use, the lanes that write into it know now.
-        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
-        let memory =
-            text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)));
+        lanes.meet(text);
+        let memory = self.memory(text);
         let index = text.set(&format!("zext i32 {index} to i64"));
         let at = text.set(&format!("mul i64 {index}, {}", self.stride));
         let bucket = text.behind(&memory, at);
         let records = self.place(&bucket, gather, arguments, text);
         let (first, base) = split(&place, text);
-        let own = text.set(&format!("add i32 {first}, %g.rank"));
-        let end = text.set("add i32 %g.before.next, %g.blocks");
+        let own = text.set(&format!("add i32 {first}, {}", lanes.rank));
+        let end = text.set(&format!("add i32 {}, %g.blocks", lanes.before));
         let end = text.set(&format!("add i32 {base}, {end}"));
         records.fill(gather.deep, arguments, &own, &end, text);
-        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
-        text.line("br i1 %g.leads, label %q.publish, label %q.out");
+        lanes.meet(text);
+        lanes.leads("q.publish", "q.out", text);
         text.label("q.publish");
         // Passes on what the lanes wrote, here and before.
         text.line("fence syncscope(\"device\") acq_rel");
         let written = text.behind(&bucket, 32);
         text.line(&format!(
-            "%q.written = atomicrmw add ptr {written}, i32 %g.count syncscope(\"device\") monotonic, align 8"
+            "%q.written = atomicrmw add ptr {written}, i32 {} syncscope(\"device\") monotonic, align 8",
+            lanes.count
         ));
         let opened = text.set(&format!("icmp slt i64 {place}, 0"));
         text.line(&format!("br i1 {opened}, label %q.close, label %q.out"));
@@ -193,10 +184,41 @@ impl Queue {
         text.line("ret i32 0");
     }
 
+    fn memory(&self, text: &mut Text) -> String {
+        text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)))
+    }
+
+    /// A bucket's index and where the lanes' records and blocks begin in it, as `__cdp_queue_reserve` tells them.
+    fn reserve(&self, lanes: &Lanes, text: &mut Text) -> [String; 2] {
+        if lanes.several {
+            text.line("br i1 %g.leads, label %q.reserve, label %q.reserved");
+            text.label("q.reserve");
+        }
+        let memory = quoted(&self.memory);
+        let shape = shape(self.by_block, text);
+        let place = text.set(&format!(
+            "call {{ i32, i64 }} @__cdp_queue_reserve(ptr addrspace(1) {memory}, i32 {}, i64 {}, i64 {}, i64 {}, i64 {}, \
+             i64 {shape}, i32 {}, i32 {})",
+            self.buckets, self.stride, self.most, self.records, self.bytes, lanes.count, lanes.total
+        ));
+        let index = text.set(&format!("extractvalue {{ i32, i64 }} {place}, 0"));
+        let place = text.set(&format!("extractvalue {{ i32, i64 }} {place}, 1"));
+        if !lanes.several {
+            return [index, place];
+        }
+        text.line("br label %q.reserved");
+        text.label("q.reserved");
+        text.line(&format!("%q.index.own = phi i32 [ 0, %q.ask ], [ {index}, %q.reserve ]"));
+        text.line(&format!("%q.place.own = phi i64 [ 0, %q.ask ], [ {place}, %q.reserve ]"));
+        let index = text.shuffle("%same", "%q.index.own", "%g.leader");
+        [index, text.shuffle_wide("%same", "%q.place.own", "%g.leader")]
+    }
+
     /// Launches a bucket: to `q.out`, or to `q.each` when that cannot be done.
     fn launch(&self, bucket: &str, calls: &Calls, stream: &str, text: &mut Text) {
+        let own = text.set(&format!("addrspacecast ptr {bucket} to ptr addrspace(1)"));
         let word = text.set(&format!(
-            "call i64 @__cdp_queue_close(ptr {bucket}, i64 {}, i32 {}, i32 {})",
+            "call i64 @__cdp_queue_close(ptr addrspace(1) {own}, i64 {}, i32 {}, i32 {})",
             self.most, self.quiet, self.patience
         ));
         let (count, blocks) = split(&word, text);

@@ -1,10 +1,11 @@
 //! Whether one thread of a block, always the same, does all launches of a kernel: `if (threadIdx.x == 0)`. Its
-//! launches are ordered by itself, and there is nobody else to be ordered with. And whether a kernel's grids have one
-//! thread at all. An analysis.
+//! launches are ordered by itself, and there is nobody else to be ordered with. Whether that is one thread of the whole
+//! grid. And whether a kernel's grids have one thread at all. An analysis.
 //!
 //! Legality. Every way to a launch goes through one edge of the control flow, which is taken only where two values
 //! are equal that differ by a multiple of the thread's index along x and by what is the same for the whole block all
-//! the time. No two threads of a block with one dimension can find them equal.
+//! the time. No two threads of a block with one dimension can find them equal. That it is one thread of the grid decides
+//! what is worth it alone, so grids are taken to have one dimension there.
 
 use std::collections::HashSet;
 
@@ -12,6 +13,7 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use inkwell::values::FunctionValue;
 
 use super::access::Function;
+use super::calls::{Callee, callee};
 use super::form::Symbol;
 use super::parent::LaunchSite;
 use crate::raw;
@@ -22,9 +24,28 @@ const MOST_THREADS: i128 = 1024;
 
 /// Whether one thread of each block, if the block has one dimension, comes to all of these sites.
 pub(super) fn one_thread<'ctx>(kernel: FunctionValue<'ctx>, sites: &[&LaunchSite<'ctx>]) -> bool {
-    let view = View::function(kernel);
-    let function = Function::parent(view);
-    let blocks = view.blocks();
+    let function = Function::parent(View::function(kernel));
+    is_guarded(kernel, sites, &|left, right| names_one(&function, left, right))
+}
+
+/// Whether one thread of a grid comes to a site, as far as one can see: its launches have none of other threads beside
+/// them that they could be made one with.
+pub(super) fn one_of_grid<'ctx>(kernel: FunctionValue<'ctx>, site: &LaunchSite<'ctx>) -> bool {
+    let function = Function::parent(View::function(kernel));
+    let in_grid = |left, right| reach(&function, left, right) == Some(Reach::Grid);
+    let of_block = |left, right| reach(&function, left, right) == Some(Reach::Block);
+    is_guarded(kernel, &[site], &in_grid)
+        || is_guarded(kernel, &[site], &of_block) && one_thread(kernel, &[site])
+}
+
+/// Whether every way to these sites goes through one edge that is taken only where two values are equal for which `names`
+/// holds.
+fn is_guarded<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    sites: &[&LaunchSite<'ctx>],
+    names: Names<'_, 'ctx>,
+) -> bool {
+    let blocks = View::function(kernel).blocks();
     let Some(entry) = blocks.first().copied() else { return false };
     let targets: Option<HashSet<Block<'ctx>>> =
         sites.iter().map(|s| View::instruction(raw::instruction(s.call)).block()).collect();
@@ -37,7 +58,7 @@ pub(super) fn one_thread<'ctx>(kernel: FunctionValue<'ctx>, sites: &[&LaunchSite
         let [then, otherwise] = end.successors()[..] else { return false };
         then != otherwise
             && [(then, true), (otherwise, false)].into_iter().any(|(to, truth)| {
-                chooses(&function, condition, truth, 0) && is_gate(entry, (*block, to), &targets)
+                chooses(names, condition, truth, 0) && is_gate(entry, (*block, to), &targets)
             })
     })
 }
@@ -59,13 +80,11 @@ pub(super) fn calls_itself_alone<'ctx>(
     own.peek().is_some() && own.all(is_one)
 }
 
-/// Whether a condition, when it is `truth`, is so for one thread of a block only.
-fn chooses<'ctx>(
-    function: &Function<'ctx>,
-    condition: View<'ctx>,
-    truth: bool,
-    depth: u32,
-) -> bool {
+/// Whether two values are equal for those only that are looked for.
+type Names<'a, 'ctx> = &'a dyn Fn(View<'ctx>, View<'ctx>) -> bool;
+
+/// Whether a condition, when it is `truth`, says that two values are equal for which `names` holds.
+fn chooses<'ctx>(names: Names<'_, 'ctx>, condition: View<'ctx>, truth: bool, depth: u32) -> bool {
     let operands = condition.operands();
     if let Some(predicate) = condition.comparison() {
         let wanted = match truth {
@@ -78,8 +97,8 @@ fn chooses<'ctx>(
         }
         // `a == 0 && b == 0` is `(a | b) == 0` by now.
         let both = left.opcode() == Some(LLVMOpcode::LLVMOr) && right.constant_int() == Some(0);
-        return names_one(function, left, right)
-            || (both && left.operands().iter().any(|part| names_one(function, *part, right)));
+        return names(left, right)
+            || (both && left.operands().iter().any(|part| names(*part, right)));
     }
     if depth == 4 {
         return false;
@@ -94,14 +113,14 @@ fn chooses<'ctx>(
         // `a && b` and `a || b` that look at the second only where they must.
         (Some(LLVMOpcode::LLVMSelect), [_, _, last], true) if is(last, 0) => &operands[..2],
         (Some(LLVMOpcode::LLVMSelect), [first, middle, last], false) if is(middle, 1) => {
-            return [first, last].iter().any(|part| chooses(function, **part, truth, depth + 1));
+            return [first, last].iter().any(|part| chooses(names, **part, truth, depth + 1));
         }
         (Some(LLVMOpcode::LLVMXor), [inner, last], _) if is(last, 1) => {
-            return chooses(function, *inner, !truth, depth + 1);
+            return chooses(names, *inner, !truth, depth + 1);
         }
         _ => return false,
     };
-    either.iter().any(|part| chooses(function, *part, truth, depth + 1))
+    either.iter().any(|part| chooses(names, *part, truth, depth + 1))
 }
 
 /// Whether two values are equal for one thread of a block at most.
@@ -113,6 +132,64 @@ fn names_one<'ctx>(function: &Function<'ctx>, left: View<'ctx>, right: View<'ctx
     let known = sum.low == sum.high
         && sum.terms.keys().all(|symbol| !matches!(symbol, Symbol::Parameter(_)));
     known && factor != 0 && factor * (MOST_THREADS - 1) < 1_i128 << bits
+}
+
+/// How far it reaches that two values are equal for one at most.
+#[derive(PartialEq)]
+enum Reach {
+    /// For one block of a grid.
+    Block,
+    /// For one thread of a grid.
+    Grid,
+}
+
+/// For whom alone two values are equal, in a grid of one dimension, as far as one can see.
+fn reach<'ctx>(function: &Function<'ctx>, left: View<'ctx>, right: View<'ctx>) -> Option<Reach> {
+    let sum = function.form(left)?.plus(&function.form(right)?, -1)?;
+    let (mut thread, mut block, mut row) = (0, 0, 0);
+    for (symbol, factor) in &sum.terms {
+        match symbol {
+            Symbol::Thread => thread = *factor,
+            Symbol::Parameter(_) => return None,
+            Symbol::Uniform(value) if is_register(*value, "ctaid.x") => block = *factor,
+            Symbol::Uniform(value) if is_row(*value) => row = *factor,
+            // What may be another number in each block.
+            Symbol::Uniform(value) if asks_for_block(*value) => return None,
+            Symbol::Uniform(_) => {}
+        }
+    }
+    match (thread, block, row, sum.low == sum.high) {
+        (0, 1 | -1, 0, true) => Some(Reach::Block),
+        (1, 0, 1, true) | (-1, 0, -1, true) => Some(Reach::Grid),
+        _ => None,
+    }
+}
+
+/// Whether a value is the number of a block's first thread in its grid.
+fn is_row(value: View<'_>) -> bool {
+    let is = |operand: View<'_>, name: &str| is_register(operand, name);
+    value.opcode() == Some(LLVMOpcode::LLVMMul)
+        && matches!(value.operands()[..], [one, other]
+            if is(one, "ctaid.x") && is(other, "ntid.x") || is(other, "ctaid.x") && is(one, "ntid.x"))
+}
+
+fn asks_for_block(value: View<'_>) -> bool {
+    match value.opcode() {
+        Some(LLVMOpcode::LLVMCall) => {
+            ["ctaid.x", "ctaid.y", "ctaid.z"].iter().any(|name| is_register(value, name))
+        }
+        // Of a parameter.
+        None | Some(LLVMOpcode::LLVMLoad) => false,
+        Some(_) => value.operands().into_iter().any(asks_for_block),
+    }
+}
+
+/// Whether a value is this special register.
+fn is_register(value: View<'_>, name: &str) -> bool {
+    value.opcode() == Some(LLVMOpcode::LLVMCall)
+        && value.callee().is_some_and(
+            |called| matches!(callee(called), Callee::Register(register) if register == name),
+        )
 }
 
 /// Whether no block of `targets` is reached from `entry` but over an edge.
@@ -133,4 +210,70 @@ fn is_gate<'ctx>(
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::context::Context;
+
+    use super::super::testing::{launch, module, sites};
+    use super::one_of_grid;
+
+    /// Whether it is one thread of the grid that launches where these conditions hold, one after the other.
+    fn of_grid(conditions: &[&str]) -> bool {
+        let context = Context::create();
+        let mut code = String::new();
+        for (index, condition) in conditions.iter().enumerate() {
+            code +=
+                &format!("{condition}\nbr i1 %c{index}, label %l{index}, label %x\nl{index}:\n");
+        }
+        let launch = launch("ptr null");
+        let module = module(
+            &context,
+            &format!(
+                "declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x() memory(none)
+                 define ptx_kernel void @child() {{ ret void }}
+                 define ptx_kernel void @p(ptr %p, i32 %n) {{
+                 e:
+                   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+                   %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+                   %s = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+                   %row = mul i32 %b, %s
+                   %i = add i32 %row, %t
+                   %twice = mul i32 %b, 2
+                   {code}
+                   {launch}
+                   br label %x
+                 x:
+                   ret void
+                 }}"
+            ),
+        );
+        let kernel = module.get_function("p").expect("a kernel");
+        one_of_grid(kernel, &sites(kernel)[0])
+    }
+
+    #[test]
+    fn one_thread_of_a_grid() {
+        for one in [
+            &["%c0 = icmp eq i32 %i, 0"][..],
+            &["%c0 = icmp eq i32 %i, %n"],
+            &["%o = or i32 %t, %b\n%c0 = icmp eq i32 %o, 0"],
+            &["%c0 = icmp eq i32 %b, 3", "%c1 = icmp eq i32 %t, 0"],
+            &["%l = sub i32 %n, 1\n%c0 = icmp eq i32 %b, %l", "%c1 = icmp eq i32 %t, 0"],
+        ] {
+            assert!(of_grid(one), "{one:?}");
+        }
+        for several in [
+            &["%c0 = icmp eq i32 %t, 0"][..],
+            &["%c0 = icmp eq i32 %b, 0"],
+            &["%c0 = icmp ne i32 %i, 0"],
+            // Each block has a thread of such a number, or some thread of it finds the two equal.
+            &["%c0 = icmp eq i32 %t, %b"],
+            &["%c0 = icmp eq i32 %b, %twice", "%c1 = icmp eq i32 %t, 0"],
+            &["%m = load i32, ptr %p\n%c0 = icmp eq i32 %b, %m", "%c1 = icmp eq i32 %t, 0"],
+        ] {
+            assert!(!of_grid(several), "{several:?}");
+        }
+    }
 }

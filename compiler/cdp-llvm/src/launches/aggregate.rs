@@ -1,0 +1,89 @@
+//! The kernels that run many of another: which there are to be, and their place in the module.
+//!
+//! What is absent: what they hold ([`super::gather`], [`super::queue`]).
+
+use super::argument::Argument;
+use super::carry::found_sums;
+use super::queue::{self, Queue};
+use super::{Pass, Plan, gather, prepare, sums};
+use crate::error::{Result, bug};
+
+/// A kernel whose launches are aggregated, on its way into the module.
+pub(super) struct Gathered {
+    /// Among [`Pass::gathers`].
+    pub index: usize,
+    pub arguments: Vec<Argument>,
+    pub queue: Option<Queue>,
+    /// Whether several lanes of a warp may launch it at a site.
+    pub by_warps: bool,
+}
+
+/// Whether no two lanes of a warp launch at a site at once, where its launches are aggregated.
+pub(super) fn alone_in_warp(plan: &Plan<'_>) -> bool {
+    plan.single && plan.child.is_none() && plan.site.in_null_stream()
+}
+
+impl<'ctx> Pass<'_, 'ctx> {
+    /// Notes the kernel of a site whose launches are aggregated.
+    pub(super) fn gathered(&self, plan: &Plan<'ctx>, gathered: &mut Vec<Gathered>) {
+        let Some(index) = plan.gather else { return };
+        let Ok(gather) = &self.gathers[index] else { return };
+        let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { return };
+        let tuning = &self.options.launch_tuning;
+        let by_warps = !alone_in_warp(plan);
+        let queue = plan
+            .queued
+            .then(|| Queue::new(gather, &arguments, tuning, &plan.site.said, plan.single));
+        match gathered.iter_mut().find(|other| other.index == index) {
+            Some(other) => {
+                let shares = queue.iter().chain(&other.queue).any(|queue| queue.shares);
+                other.queue = other.queue.take().or(queue);
+                other.queue.iter_mut().for_each(|queue| queue.shares = shares);
+                other.by_warps |= by_warps;
+            }
+            None => gathered.push(Gathered { index, arguments, queue, by_warps }),
+        }
+    }
+
+    /// Makes the kernels that run many of another.
+    pub(super) fn aggregate(&mut self, gathered: &[Gathered]) -> Result<()> {
+        let mut bodies = Vec::new();
+        let mut kernels = String::new();
+        let mut sums = Vec::new();
+        for Gathered { index, arguments, queue, by_warps } in gathered {
+            let Ok(gather) = &mut self.gathers[*index] else { continue };
+            let body = gather.make_body();
+            let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
+            if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
+                let before = sums.len();
+                sums.extend(found_sums(body, self.sums.len() + before));
+                gather.sums = sums.len() > before;
+            }
+            let name = body.get_name().to_string_lossy().into_owned();
+            if *by_warps {
+                kernels += &gather::kernel(gather, &name, arguments);
+            }
+            if let Some(queue) = queue {
+                kernels += &queue.kernel(gather, &name, arguments);
+            }
+            bodies.push(body);
+        }
+        let queue = gathered.iter().any(|gathered| gathered.queue.is_some());
+        let queue = if queue { queue::functions(0) } else { String::new() };
+        let definitions = queue + &sums::definitions(&sums);
+        self.link(&definitions, "", &kernels, &bodies)?;
+        self.sums.extend(sums::mark(self.context, self.module, sums)?);
+        for Gathered { index, queue, .. } in gathered {
+            let Ok(gather) = &self.gathers[*index] else { continue };
+            self.limit_blocks(gather, &gather.name);
+            if let Some(queue) = queue {
+                self.limit_blocks(gather, &queue.kernel);
+            }
+        }
+        for body in bodies {
+            // It stands in one place, or in few more than it stood in anyway.
+            prepare::flag(self.context, body, "alwaysinline");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! How much code the launch optimiser makes: what stands once, and what is not there because nobody would run it.
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::launches::built;
+use crate::support::{Outcome, trial};
+
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, fn() -> Outcome); 2] = [
+        ("recorded_children_stand_once", recorded_children_stand_once),
+        ("what_nobody_runs_is_not_there", what_nobody_runs),
+    ];
+    tests.map(|(name, test)| trial(format!("launches::{name}"), test)).into()
+}
+
+/// The body of a child whose launches are recorded stands in its kernel and in one function that its sites and its runner
+/// call, however many sites there are.
+fn recorded_children_stand_once() -> Outcome {
+    let source = "
+        __global__ void child(float *p, int begin, int end) {
+            int i = begin + blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < end) p[i] = sqrtf(p[i]);
+        }
+        __global__ void parent(float *p, const int *row) {
+            int r = threadIdx.x;
+            child<<<(row[r + 1] - row[r] + 31) / 32, 32>>>(p, row[r], row[r + 1]);
+            child<<<1, 32>>>(p, row[r], row[r] + 7);
+        }";
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("once.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let ptx = built(&path, &["-O3", "-flaunch-opt=safe"])?;
+    match (ptx.matches("sqrt.rn.f32").count(), ptx.contains("__cdp_sequence_of_")) {
+        (2, true) => Ok(()),
+        found => Err(format!("{found:?}\n{ptx}").into()),
+    }
+}
+
+/// Where one thread of a block launches, no lanes of a warp do so together; where one of the whole grid does, no others do.
+/// What many sites do to find a place for a launch stands once.
+fn what_nobody_runs() -> Outcome {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let child = "__shared__ float t[64]; t[threadIdx.x] = p[threadIdx.x]; __syncthreads();
+                 p[threadIdx.x] += t[(threadIdx.x + 1) % 64];";
+    let count = |guard: &str, kernels: usize, names: [&str; 3]| -> Result<[usize; 3], Failed> {
+        let mut source = String::new();
+        for n in 0..kernels {
+            source += &format!(
+                "__global__ void child{n}(float *p) {{ {child} }}
+                 __global__ void parent{n}(float *p) {{
+                     p += blockIdx.x * 64;
+                     if ({guard}) child{n}<<<1, 64>>>(p);
+                 }}"
+            );
+        }
+        let path = folder.path().join("one.cdp");
+        std::fs::write(&path, source).map_err(|error| error.to_string())?;
+        let ptx = built(&path, &["-O3", "-flaunch-opt=safe"])?;
+        Ok(names.map(|name| ptx.matches(name).count()))
+    };
+    // A kernel is declared before it is defined.
+    let entries =
+        [".entry __cdp_queue_of_", ".entry __cdp_gather_", "atom.relaxed.gpu.global.cas.b64"];
+    let found = [
+        count("threadIdx.x == 0", 1, entries)?,
+        count("threadIdx.x == 0", 5, entries)?,
+        count("threadIdx.x == 0 && blockIdx.x == 3", 1, entries)?,
+    ];
+    match found {
+        [[2, 0, 1], [10, 0, 1], [0, 0, 0]] => Ok(()),
+        found => Err(format!("{found:?}").into()),
+    }
+}
