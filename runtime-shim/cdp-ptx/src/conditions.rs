@@ -23,7 +23,8 @@ pub(crate) fn carries(mods: &Mods) -> bool {
 
 /// `.f32` with another type.
 pub(crate) fn mixed(mods: &Mods) -> bool {
-    mods.len() > 1 && mods.types().nth(1).is_some() && mods.peek_ty() == Some(F32)
+    let mut types = mods.types();
+    types.next() == Some(F32) && types.next().is_some()
 }
 
 pub(crate) fn floating(mods: &Mods) -> bool {
@@ -127,11 +128,6 @@ pub(crate) fn coordinate_types(geometry: TexGeometry) -> &'static [ScalarType] {
     }
 }
 
-/// How many elements a fetch has.
-pub(crate) fn texels(ty: ScalarType) -> usize {
-    if ty == F16x2 { 2 } else { 4 }
-}
-
 /// Type and number of the registers of a matrix, none where that is so.
 pub(crate) fn fragment(
     there: bool,
@@ -164,6 +160,7 @@ pub(crate) fn boxed(
 pub(crate) type Check = std::result::Result<(), &'static str>;
 
 pub(crate) const ROUNDING_NEEDED: &str = "a rounding such as `.rn` is needed";
+pub(crate) const NO_FTZ: &str = "mixed types have no `.ftz`";
 
 pub(crate) fn ensure(holds: bool, why: &'static str) -> Check {
     if holds { Ok(()) } else { Err(why) }
@@ -177,36 +174,8 @@ pub(crate) fn float_mode(ty: ScalarType, mode: FloatMode) -> Check {
     ensure(!mode.sat || matches!(ty, F32 | F16 | F16x2), "this type has no `.sat`")
 }
 
-pub(crate) fn mixed_mode(mode: FloatMode) -> Check {
-    ensure(!mode.ftz, "mixed types have no `.ftz`")
-}
-
 pub(crate) fn flushing(ty: ScalarType, ftz: bool) -> Check {
     ensure(!ftz || matches!(ty, F32 | F16 | F16x2), "this type has no `.ftz`")
-}
-
-pub(crate) fn min_max_flags(
-    ty: ScalarType,
-    nan: bool,
-    xorsign_abs: bool,
-    abs: bool,
-    relu: bool,
-) -> Check {
-    let narrow = ty.is_float() && ty != F64;
-    ensure(narrow || !(nan || xorsign_abs), "`.NaN` and `.xorsign` are for `.f32` and halves")?;
-    ensure(!abs || (ty == F32 && !xorsign_abs), "`.abs` alone is for `.f32`")?;
-    ensure(!relu || matches!(ty, S32 | S16x2), "`.relu` is for `.s32` and `.s16x2`")
-}
-
-pub(crate) fn min_max_inputs(
-    ty: ScalarType,
-    xorsign_abs: bool,
-    abs: bool,
-    c: &Option<Operand>,
-) -> Check {
-    ensure(c.is_none() || ty == F32, "three inputs are for `.f32`")?;
-    ensure(c.is_some() || !abs, "`.abs` alone is for three inputs")?;
-    ensure(c.is_none() || !xorsign_abs, "`.xorsign` is for two inputs")
 }
 
 /// Of `sqrt` and `rcp`; only the fast 64-bit reciprocal exists, and it flushes.
@@ -240,22 +209,6 @@ pub(crate) fn set_exists(dst_ty: ScalarType, src_ty: ScalarType) -> bool {
         BF16 => !packed,
         _ => dst_ty == src_ty,
     }
-}
-
-pub(crate) fn to_tiny(
-    pair: TinyPair,
-    src_ty: ScalarType,
-    rounding: CvtRounding,
-    relu: bool,
-    satfinite: bool,
-) -> Check {
-    let exponents = pair == TinyPair::Ue8m0x2;
-    ensure(!(relu && exponents), "powers of two have no sign")?;
-    let other = if exponents { BF16x2 } else { F16x2 };
-    ensure(src_ty == F32 || src_ty == other, "it is made of `.f32`, or of the pair that holds it")?;
-    let near = rounding == CvtRounding::Rn;
-    ensure(near != exponents, "`.ue8m0x2` has `.rz` or `.rp`, the others have `.rn`")?;
-    ensure(satfinite || exponents, "`.satfinite` is needed")
 }
 
 /// `.sat` stands where a value can be out of range, `.relu` and `.satfinite` where `.f32` is
@@ -309,14 +262,6 @@ pub(crate) fn conversion_rounding(
     ensure(exists && src_ty != TF32, "a rounding is missing, or out of place")
 }
 
-pub(crate) fn noftz_words(ty: ScalarType, noftz: bool) -> Check {
-    ensure(noftz == HALVES.contains(&ty), "half types, and no others, have `.noftz`")
-}
-
-pub(crate) fn atom_vector(ty: ScalarType, count: usize) -> Check {
-    ensure(count * ty.bits() as usize <= 128, "vectors have at most 16 bytes")
-}
-
 /// Memory that is `.global`, or may be.
 pub(crate) fn is_far(space: Space) -> bool {
     matches!(space, Space::Generic | Space::Global)
@@ -358,11 +303,6 @@ pub(crate) fn bulk_exists(
         (Global, Shared) => !told && !multicast,
         _ => false,
     }
-}
-
-pub(crate) fn texel_vector(count: usize, ty: ScalarType) -> Check {
-    ensure(matches!(count, 1 | 2 | 4), "the value is a scalar, `.v2` or `.v4`")?;
-    ensure(count as u32 * ty.bits() <= 128, "a vector has at most 16 bytes")
 }
 
 /// `red` throws the old value away.

@@ -43,7 +43,7 @@ pub use types::*;
 /// The first problem found, with its place. Whatever the text, this ends in time and memory
 /// proportional to its length.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
-    parse::parse_module(text)
+    parse::parse_module(text, false)
 }
 
 /// As [`parse()`], but an instruction that is not known stands in the module as [`Inst::Unknown`], so
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<Module, ParseError> {
 /// # Errors
 /// As [`parse()`], for everything else.
 pub fn parse_lenient(text: &str) -> Result<Module, ParseError> {
-    parse::parse_module_lenient(text)
+    parse::parse_module(text, true)
 }
 
 /// The text of a module: PTX that ptxas accepts and that parses to an equal module.

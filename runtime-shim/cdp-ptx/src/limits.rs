@@ -1,73 +1,59 @@
-//! The directives between a function's parameters and its body, each once: its field, its word, and what
-//! follows it.
-
-use crate::error::ParseError;
-
-type Result<T> = std::result::Result<T, ParseError>;
-
-/// Where the numbers of a directive come from.
-pub(crate) trait Numbers {
-    /// The next number, which the text names in messages.
-    fn number_u32(&mut self, what: &str) -> Result<u32>;
-    /// Is there one more? Takes the comma before it.
-    fn comma_follows(&mut self) -> Result<bool>;
-}
+//! The directives between a function's parameters and its body, each once: its field, its word and the numbers
+//! after it.
 
 /// What a directive says.
 trait Limit: Sized {
-    fn read(numbers: &mut impl Numbers, what: &str) -> Result<Self>;
-    fn write(&self, out: &mut String, word: &str);
+    /// From the numbers after the word, if it has so many.
+    fn of(numbers: &[u32]) -> Option<Self>;
+    /// The numbers to write, if the directive is there.
+    fn numbers(&self) -> Option<Vec<u32>>;
 }
 
 impl Limit for bool {
-    fn read(_: &mut impl Numbers, _: &str) -> Result<bool> {
-        Ok(true)
+    fn of(numbers: &[u32]) -> Option<bool> {
+        numbers.is_empty().then_some(true)
     }
 
-    fn write(&self, out: &mut String, word: &str) {
-        if *self {
-            *out += &format!(" .{word}");
-        }
+    fn numbers(&self) -> Option<Vec<u32>> {
+        self.then(Vec::new)
     }
 }
 
 impl Limit for Option<u32> {
-    fn read(numbers: &mut impl Numbers, what: &str) -> Result<Option<u32>> {
-        numbers.number_u32(what).map(Some)
+    fn of(numbers: &[u32]) -> Option<Option<u32>> {
+        <[u32; 1]>::try_from(numbers).ok().map(|[number]| Some(number))
     }
 
-    fn write(&self, out: &mut String, word: &str) {
-        if let Some(number) = self {
-            *out += &format!(" .{word} {number}");
-        }
+    fn numbers(&self) -> Option<Vec<u32>> {
+        self.map(|number| vec![number])
     }
 }
 
 /// One to three numbers; missing ones are 1.
 impl Limit for Option<[u32; 3]> {
-    fn read(numbers: &mut impl Numbers, what: &str) -> Result<Option<[u32; 3]>> {
-        let mut values = [numbers.number_u32(what)?, 1, 1];
-        for value in &mut values[1..] {
-            if !numbers.comma_follows()? {
-                break;
-            }
-            *value = numbers.number_u32(what)?;
-        }
-        Ok(Some(values))
+    fn of(numbers: &[u32]) -> Option<Option<[u32; 3]>> {
+        let mut values = [1; 3];
+        values.get_mut(..numbers.len())?.copy_from_slice(numbers);
+        (!numbers.is_empty()).then_some(Some(values))
     }
 
-    fn write(&self, out: &mut String, word: &str) {
-        if let Some([x, y, z]) = self {
-            *out += &format!(" .{word} {x}, {y}, {z}");
-        }
+    fn numbers(&self) -> Option<Vec<u32>> {
+        self.map(Vec::from)
     }
 }
 
-/// A row: field, type, word, and what its numbers are called in messages.
+fn write(out: &mut String, word: &str, limit: &impl Limit) {
+    let Some(numbers) = limit.numbers() else { return };
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    let blank = if numbers.is_empty() { "" } else { " " };
+    *out += &format!(" .{word}{blank}{}", numbers.join(", "));
+}
+
+/// A row: field, type, word.
 macro_rules! limits {
     (
-        launch { $($launch:ident: $launch_ty:ty = $launch_word:literal of $launch_what:literal,)* }
-        call { $($call:ident: $call_ty:ty = $call_word:literal of $call_what:literal,)* }
+        launch { $($launch:ident: $launch_ty:ty = $launch_word:literal,)* }
+        call { $($call:ident: $call_ty:ty = $call_word:literal,)* }
     ) => {
         /// Performance and launch directives of a function. Three numbers are x, y, z; missing ones are 1.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,24 +73,25 @@ macro_rules! limits {
                 *self != others
             }
 
-            /// Reads what follows a directive; false if it is not one of these.
-            pub(crate) fn read(&mut self, numbers: &mut impl Numbers, word: &str) -> Result<bool> {
+            /// Takes a directive, or says what is wrong with it.
+            pub(crate) fn set(&mut self, word: &str, numbers: &[u32]) -> Result<(), &'static str> {
+                let other = "has another number of arguments";
                 match word {
-                    $($launch_word => self.$launch = Limit::read(numbers, $launch_what)?,)*
-                    $($call_word => self.$call = Limit::read(numbers, $call_what)?,)*
-                    _ => return Ok(false),
+                    $($launch_word => self.$launch = Limit::of(numbers).ok_or(other)?,)*
+                    $($call_word => self.$call = Limit::of(numbers).ok_or(other)?,)*
+                    _ => return Err("is not known"),
                 }
-                Ok(true)
+                Ok(())
             }
 
             /// Directives of kernels, which stand on definitions only.
             pub(crate) fn write_launch(&self, out: &mut String) {
-                $(self.$launch.write(out, $launch_word);)*
+                $(write(out, $launch_word, &self.$launch);)*
             }
 
             /// Directives of device functions, which a declaration repeats.
             pub(crate) fn write_call(&self, out: &mut String) {
-                $(self.$call.write(out, $call_word);)*
+                $(write(out, $call_word, &self.$call);)*
             }
         }
     };
@@ -112,19 +99,19 @@ macro_rules! limits {
 
 limits! {
     launch {
-        max_threads: Option<[u32; 3]> = "maxntid" of "the number of threads",
-        required_threads: Option<[u32; 3]> = "reqntid" of "the number of threads",
-        required_cluster_blocks: Option<[u32; 3]> = "reqnctapercluster" of "the number of blocks",
-        min_blocks_per_sm: Option<u32> = "minnctapersm" of "the number of blocks",
-        max_blocks_per_sm: Option<u32> = "maxnctapersm" of "the number of blocks",
-        max_registers: Option<u32> = "maxnreg" of "the number of registers",
-        max_cluster_rank: Option<u32> = "maxclusterrank" of "the rank",
-        explicit_cluster: bool = "explicitcluster" of "",
-        blocks_are_clusters: bool = "blocksareclusters" of "",
+        max_threads: Option<[u32; 3]> = "maxntid",
+        required_threads: Option<[u32; 3]> = "reqntid",
+        required_cluster_blocks: Option<[u32; 3]> = "reqnctapercluster",
+        min_blocks_per_sm: Option<u32> = "minnctapersm",
+        max_blocks_per_sm: Option<u32> = "maxnctapersm",
+        max_registers: Option<u32> = "maxnreg",
+        max_cluster_rank: Option<u32> = "maxclusterrank",
+        explicit_cluster: bool = "explicitcluster",
+        blocks_are_clusters: bool = "blocksareclusters",
     }
     call {
-        noreturn: bool = "noreturn" of "",
-        abi_preserve: Option<u32> = "abi_preserve" of "the number of registers",
-        abi_preserve_control: Option<u32> = "abi_preserve_control" of "the number of registers",
+        noreturn: bool = "noreturn",
+        abi_preserve: Option<u32> = "abi_preserve",
+        abi_preserve_control: Option<u32> = "abi_preserve_control",
     }
 }

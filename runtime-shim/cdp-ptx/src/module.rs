@@ -25,7 +25,6 @@ macro_rules! indices {
 indices! {
     FunctionId of "Module::functions",
     GlobalId of "Module::variables",
-    FileId of "Module::files",
     Reg of "Body::registers",
     LocalId of "Body::variables",
     LabelId of "Body::labels",
@@ -77,6 +76,11 @@ impl Module {
     pub fn variable(&self, name: &str) -> Option<GlobalId> {
         let position = self.variables.iter().position(|v| v.name == name)?;
         Some(GlobalId(position as u32))
+    }
+
+    /// The file with this number.
+    pub fn file(&self, number: u32) -> Option<&SourceFile> {
+        self.files.iter().find(|file| file.index == number)
     }
 
     /// The return parameters and the parameters of what a call in `body` goes to.
@@ -268,6 +272,12 @@ impl Variable {
         self.dims.iter().fold(element, |size, dim| size.saturating_mul(*dim))
     }
 
+    /// Dimensions, outermost first, the vector's last: a level of braces of the initial values each.
+    pub(crate) fn levels(&self) -> Vec<u64> {
+        let lanes = (self.vector_len > 1).then_some(u64::from(self.vector_len));
+        self.dims.iter().copied().chain(lanes).collect()
+    }
+
     /// An array declared without a size, such as dynamic shared memory.
     pub fn is_unsized(&self) -> bool {
         self.dims.first() == Some(&0)
@@ -383,8 +393,8 @@ pub struct Guard {
 /// `.loc`: a place in the source program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file.
-    pub file: FileId,
+    /// The number of the file ([`Module::file`]).
+    pub file: u32,
     /// Line, from 1 (0: compiler-generated).
     pub line: u32,
     /// Column, from 1 (0: unknown).
@@ -398,8 +408,8 @@ pub struct Location {
 pub struct InlinedAt {
     /// The (mangled) name of the inlined function, when the text has the string it refers to.
     pub function: Option<String>,
-    /// The call's file.
-    pub file: FileId,
+    /// The number of the call's file.
+    pub file: u32,
     /// The call's line.
     pub line: u32,
     /// The call's column.

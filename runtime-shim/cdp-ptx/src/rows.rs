@@ -1,53 +1,63 @@
 //! What becomes of the table's rows: the enum, the parser's and the printer's `match`, and the list for
 //! other tools. How a single modifier or operand is read and written is in `syntax.rs`.
 
-/// The modifiers of a row, read into the variables of the same names.
-macro_rules! read_modifiers {
-    ($p:ident, $m:ident,) => {};
-    ($p:ident, $m:ident, $word:literal $(, $($rest:tt)*)?) => {
-        $m.word($word)?;
-        read_modifiers!($p, $m, $($($rest)*)?);
+/// Walks the modifiers or the operands of a row, each of which `$item` reads or writes.
+macro_rules! each {
+    ($item:ident, $p:ident, $m:ident,) => {};
+    ($item:ident, $p:ident, $m:ident, , $($rest:tt)*) => {
+        each!($item, $p, $m, $($rest)*);
     };
-    ($p:ident, $m:ident,
+    ($item:ident, $p:ident, $m:ident, $word:literal $($rest:tt)*) => {
+        $item!($p, $m, $word);
+        each!($item, $p, $m, $($rest)*);
+    };
+    ($item:ident, $p:ident, $m:ident,
      let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
-        let $name: $ty = Modifier::read($p, $m, ($($spec)?))?;
-        read_modifiers!($p, $m, $($($rest)*)?);
+        $item!($p, $m, let $name ($($spec)?): $ty = $value);
+        each!($item, $p, $m, $($($rest)*)?);
     };
-    ($p:ident, $m:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
-        $name = $value;
-        read_modifiers!($p, $m, $($($rest)*)?);
+    ($item:ident, $p:ident, $m:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+        $item!($p, $m, $name = $value);
+        each!($item, $p, $m, $($($rest)*)?);
     };
-    ($p:ident, $m:ident, $name:ident $(($($spec:expr)?))? $(, $($rest:tt)*)?) => {
-        $name = Modifier::read($p, $m, ($($($spec)?)?))?;
-        read_modifiers!($p, $m, $($($rest)*)?);
+    ($item:ident, $p:ident, $m:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
+        $item!($p, $m, $name ($($spec)?));
+        each!($item, $p, $m, $($rest)*);
+    };
+    ($item:ident, $p:ident, $m:ident, $name:ident $($rest:tt)*) => {
+        each!($item, $p, $m, $name () $($rest)*);
     };
 }
 
-/// The operands of a row, each a field, or a variable that fields are made of.
-macro_rules! read_operands {
-    ($p:ident,) => {};
-    ($p:ident, , $($rest:tt)*) => {
-        read_operands!($p, $($rest)*);
+/// A modifier, read into the variable of the same name.
+macro_rules! read_modifier {
+    ($p:ident, $m:ident, $word:literal) => {
+        $m.word($word)?;
     };
-    ($p:ident, "[" $($rest:tt)*) => {
-        $p.open()?;
-        read_operands!($p, $($rest)*);
+    ($p:ident, $m:ident, let $name:ident $spec:tt: $ty:ty = $value:expr) => {
+        let $name: $ty = Modifier::read($p, $m, $spec)?;
     };
-    ($p:ident, "]" $($rest:tt)*) => {
-        $p.expect(b']')?;
-        read_operands!($p, $($rest)*);
-    };
-    ($p:ident, let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
-        let $name: $ty = Arg::read($p, ($($spec)?))?;
-        read_operands!($p, $($($rest)*)?);
-    };
-    ($p:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+    ($p:ident, $m:ident, $name:ident = $value:expr) => {
         $name = $value;
-        read_operands!($p, $($($rest)*)?);
     };
-    ($p:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
-        $name = Arg::read($p, ($($spec)?))?;
-        read_operands!($p, $($rest)*);
+    ($p:ident, $m:ident, $name:ident $spec:tt) => {
+        $name = Modifier::read($p, $m, $spec)?;
+    };
+}
+
+/// An operand: a field, or a variable that fields are made of.
+macro_rules! read_operand {
+    ($p:ident, $m:ident, $bracket:literal) => {
+        $p.bracket($bracket)?;
+    };
+    ($p:ident, $m:ident, let $name:ident $spec:tt: $ty:ty = $value:expr) => {
+        let $name: $ty = Arg::read($p, $spec)?;
+    };
+    ($p:ident, $m:ident, $name:ident = $value:expr) => {
+        $name = $value;
+    };
+    ($p:ident, $m:ident, $name:ident $spec:tt) => {
+        $name = Arg::read($p, $spec)?;
     };
 }
 
@@ -68,11 +78,11 @@ macro_rules! refuse {
 macro_rules! read_fields {
     ($p:ident, $m:ident,
      [$($mods:tt)*] $(where { $($check:tt)* })? ($($args:tt)*) $(where { $($after:tt)* })?) => {
-        read_modifiers!($p, $m, $($mods)*);
+        each!(read_modifier, $p, $m, $($mods)*);
         $m.finish()?;
         $(refuse!($m, $($check)*);)?
         $p.at_start = true;
-        read_operands!($p, $($args)*);
+        each!(read_operand, $p, $m, $($args)*);
         $(refuse!($m, $($after)*);)?
     };
 }
@@ -101,54 +111,38 @@ macro_rules! read_row {
     }};
 }
 
-/// The modifiers of a row, written from the variables of the same names.
-macro_rules! write_modifiers {
-    ($p:ident,) => {};
-    ($p:ident, $word:literal $(, $($rest:tt)*)?) => {
+/// A modifier, written from the variable of the same name.
+macro_rules! write_modifier {
+    ($p:ident, $m:ident, $word:literal) => {
         $p.word($word);
-        write_modifiers!($p, $($($rest)*)?);
     };
-    ($p:ident, let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
+    ($p:ident, $m:ident, let $name:ident $spec:tt: $ty:ty = $value:expr) => {
         let $name: $ty = $value;
-        Modifier::write(&$name, $p, ($($spec)?));
-        write_modifiers!($p, $($($rest)*)?);
+        Modifier::write(&$name, $p, $spec);
     };
-    ($p:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+    ($p:ident, $m:ident, $name:ident = $value:expr) => {
         let _ = $name;
-        write_modifiers!($p, $($($rest)*)?);
     };
-    ($p:ident, $name:ident $(($($spec:expr)?))? $(, $($rest:tt)*)?) => {
+    ($p:ident, $m:ident, $name:ident $spec:tt) => {
         let $name = *$name;
-        Modifier::write(&$name, $p, ($($($spec)?)?));
-        write_modifiers!($p, $($($rest)*)?);
+        Modifier::write(&$name, $p, $spec);
     };
 }
 
-macro_rules! write_operands {
-    ($p:ident,) => {};
-    ($p:ident, , $($rest:tt)*) => {
-        write_operands!($p, $($rest)*);
+/// An operand, written from the variable of the same name.
+macro_rules! write_operand {
+    ($p:ident, $m:ident, $bracket:literal) => {
+        $p.bracket($bracket);
     };
-    ($p:ident, "[" $($rest:tt)*) => {
-        $p.open();
-        write_operands!($p, $($rest)*);
-    };
-    ($p:ident, "]" $($rest:tt)*) => {
-        $p.out.push(']');
-        write_operands!($p, $($rest)*);
-    };
-    ($p:ident, let $name:ident ($($spec:expr)?): $ty:ty = $value:expr $(, $($rest:tt)*)?) => {
+    ($p:ident, $m:ident, let $name:ident $spec:tt: $ty:ty = $value:expr) => {
         let $name: $ty = $value;
-        Arg::write(&$name, $p, ($($spec)?));
-        write_operands!($p, $($($rest)*)?);
+        Arg::write(&$name, $p, $spec);
     };
-    ($p:ident, $name:ident = $value:expr $(, $($rest:tt)*)?) => {
+    ($p:ident, $m:ident, $name:ident = $value:expr) => {
         let _ = $name;
-        write_operands!($p, $($($rest)*)?);
     };
-    ($p:ident, $name:ident ($($spec:expr)?) $($rest:tt)*) => {
-        Arg::write($name, $p, ($($spec)?));
-        write_operands!($p, $($rest)*);
+    ($p:ident, $m:ident, $name:ident $spec:tt) => {
+        Arg::write($name, $p, $spec);
     };
 }
 
@@ -165,8 +159,8 @@ macro_rules! write_row {
      { [$($mods:tt)*] $(where $check:tt)? ($($args:tt)*) $(where $after:tt)? }) => {{
         let Inst::$variant { $($field),* } = $inst else { unreachable!("the row of this variant") };
         $p.mnemonic($opcode);
-        write_modifiers!($p, $($mods)*);
-        write_operands!($p, $($args)*);
+        each!(write_modifier, $p, $p, $($mods)*);
+        each!(write_operand, $p, $p, $($args)*);
     }};
     ($p:ident, $inst:ident, $opcodes:tt, $variant:ident ($boxed:ty),
      { $(#[$doc:meta])* struct $($row:tt)* }) => {
@@ -179,8 +173,8 @@ macro_rules! write_row {
         let body: &$body = body;
         let $body { $($field),* } = body;
         $p.mnemonic($opcode);
-        write_modifiers!($p, $($mods)*);
-        write_operands!($p, $($args)*);
+        each!(write_modifier, $p, $p, $($mods)*);
+        each!(write_operand, $p, $p, $($args)*);
     }};
     ($p:ident, $inst:ident, $opcodes:tt, $variant:ident $fields:tt, { by $function:ident }) => {
         $p.$function($inst)

@@ -239,7 +239,7 @@ instructions! {
     /// `sub.f32.f16`
     SubMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand }
         = "sub" since (8, 6, 100) when mixed => {
-            [mode, "f32", src_ty(NARROW)] where { check mixed_mode(mode) } (dst(F32), a(src_ty), b(F32))
+            [mode, "f32", src_ty(NARROW)] where { !mode.ftz => NO_FTZ } (dst(F32), a(src_ty), b(F32))
         }
     /// `add`. `sat_int` is `.sat` on `.s32`.
     Add { ty: ScalarType, mode: FloatMode, sat_int: bool, dst: Reg, a: Operand, b: Operand }
@@ -285,7 +285,7 @@ instructions! {
     FmaMixed { src_ty: ScalarType, mode: FloatMode, dst: Reg, a: Operand, b: Operand, c: Operand }
         = "fma" since (8, 6, 100) when mixed => {
             [mode, "f32", src_ty(NARROW)]
-            where { check mixed_mode(mode), mode.rounding.is_some() => ROUNDING_NEEDED }
+            where { !mode.ftz => NO_FTZ, mode.rounding.is_some() => ROUNDING_NEEDED }
             (dst(F32), a(src_ty), b(src_ty), c(F32))
         }
     /// `fma`, and `mad` of floating types. `relu` for half types.
@@ -357,9 +357,17 @@ instructions! {
             relu: bool, dst: Reg, a: Operand, b: Operand, c: Option<Operand>,
         }
         [ftz("ftz"), nan("NaN"), xorsign_abs("xorsign.abs"), abs("abs"), relu("relu"), ty(ORDERED)]
-        where { check flushing(ty, ftz), check min_max_flags(ty, nan, xorsign_abs, abs, relu) }
+        where {
+            check flushing(ty, ftz),
+            (ty.is_float() && ty != F64) || !(nan || xorsign_abs) => "`.NaN` and `.xorsign` are for `.f32` and halves",
+            !abs || (ty == F32 && !xorsign_abs) => "`.abs` alone is for `.f32`",
+            !relu || matches!(ty, S32 | S16x2) => "`.relu` is for `.s32` and `.s16x2`",
+        }
         (dst(ty), a(ty), b(ty), c(ty))
-        where { check min_max_inputs(ty, xorsign_abs, abs, &c) }
+        where {
+            c.is_none() || (ty == F32 && !xorsign_abs) => "three inputs are for `.f32` without `.xorsign`",
+            c.is_some() || !abs => "`.abs` alone is for three inputs",
+        }
     }
     /// `sqrt` (`mode` is never `Full`)
     Sqrt { ty: ScalarType, mode: DivMode, ftz: bool, dst: Reg, src: Operand }
@@ -550,7 +558,14 @@ instructions! {
                 rounding(&[CvtRounding::Rn, CvtRounding::Rz, CvtRounding::Rp]), satfinite("satfinite"),
                 relu("relu"), pair, src_ty(&[F32, F16x2, BF16x2])
             ]
-            where { check to_tiny(pair, src_ty, rounding, relu, satfinite) }
+            where {
+                !(relu && pair == TinyPair::Ue8m0x2) => "powers of two have no sign",
+                matches!((pair, src_ty), (_, F32) | (TinyPair::Ue8m0x2, BF16x2)) || (pair != TinyPair::Ue8m0x2 && src_ty == F16x2)
+                    => "it is made of `.f32`, or of the pair that holds it",
+                (rounding == CvtRounding::Rn) != (pair == TinyPair::Ue8m0x2)
+                    => "`.ue8m0x2` has `.rz` or `.rp`, the others have `.rn`",
+                satfinite || pair == TinyPair::Ue8m0x2 => "`.satfinite` is needed",
+            }
             (dst(pair.register()), a(src_ty), b((F32, src_ty == F32)))
         }
     /// `cvt.rn.f16x2.e4m3x2 d, a`
@@ -738,7 +753,7 @@ instructions! {
                 let ty(&[if popc { U32 } else { Pred }]): ScalarType = if popc { U32 } else { Pred }
             ]
             where { free || !written => "`bar` is aligned without saying so" }
-            (dst(ty), id(U32), threads(UnlessPredicate(U32)), pred())
+            (dst(ty), id(U32), threads(If(Next::NoPredicate, U32)), pred())
         }
     /// `bar`, `barrier` (and `bar.cta`, `barrier.cta`): `aligned` says that all threads of the warp
     /// execute it together; those that arrive do not wait.
@@ -851,7 +866,10 @@ instructions! {
             noftz("noftz"), let hint("L2::cache_hint"): bool = policy.is_some(), let count(): usize = srcs.len(),
             ty(vector_atom_types(op))
         ]
-        where { check noftz_words(ty, noftz), check atom_vector(ty, count), check reduction(reduces, op, order) }
+        where {
+            noftz == HALVES.contains(&ty) => "half types, and no others, have `.noftz`",
+            count * ty.bits() as usize <= 128 => "vectors have at most 16 bytes", check reduction(reduces, op, order),
+        }
         (dsts((ty, if reduces { 0 } else { count })), addr(space), srcs((ty, count)), policy((B64, hint)))
     }
     /// `atom`, `red`
@@ -878,7 +896,10 @@ instructions! {
             order, scope, space(ATOMIC), op, noftz("noftz"),
             let hint("L2::cache_hint"): bool = policy.is_some(), ty(atom_types(op))
         ]
-        where { check noftz_words(ty, noftz), check reduction(reduces, op, order) }
+        where {
+            noftz == HALVES.contains(&ty) => "half types, and no others, have `.noftz`",
+            check reduction(reduces, op, order),
+        }
         (dst(Unless(reduces, ty)), addr(space), b(ty), c((ty, op == AtomOp::Cas)), policy((B64, hint)))
     }
 }
@@ -1216,8 +1237,8 @@ instructions! {
             ]
             where { op.is_some() => "`.ca` or `.cg` is needed" }
             (
-                dst(to), src(from), size_bytes("the number of bytes"), ignore_src(IfPredicate),
-                src_size(UnlessPolicy(U32, more.policy.is_some())),
+                dst(to), src(from), size_bytes("the number of bytes"), ignore_src(If(Next::Predicate, ())),
+                src_size(If(if more.policy.is_some() { Next::NotLong } else { Next::Any }, U32)),
                 let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
                 cache = boxed(op, more, policy)
             )
@@ -1297,10 +1318,10 @@ instructions! {
             lod(if gathers { &[TexLod::Implicit] } else { TexLod::ALL }), geometry, let count(): usize = dsts.len(),
             dst_ty(&[U32, S32, F32, F16x2]), coord_ty(if gathers { &[F32] } else { coordinate_types(geometry) })
         ]
-        where { count == texels(dst_ty) => "the result is `.v4` or `.v2.f16x2`" }
+        where { count == if dst_ty == F16x2 { 2 } else { 4 } => "the result is `.v4` or `.v2.f16x2`" }
         (
             dsts(WideVector(dst_ty, count)), resident(Beside(Pred)),
-            "[" texture(U64), sampler(If64Bits), coords(Coordinates(geometry, coord_ty)) "]",
+            "[" texture(U64), sampler(If(Next::Long, U64)), coords(Coordinates(geometry, coord_ty)) "]",
             level((coord_ty, lod == TexLod::Level)), dx(Gradient(lod, geometry)), dy(Gradient(lod, geometry)),
             offsets(IfBraces(S32)), compare(F32)
         )
@@ -1327,7 +1348,11 @@ instructions! {
             cache(if stores { STORE_CACHES } else { SURFACE_CACHES }), let count(): usize = dsts.len() + srcs.len(),
             ty(if formatted { &[B32] } else { SURFACE }), clamp
         ]
-        where { stores || !formatted => "what is loaded is raw bytes", check texel_vector(count, ty) }
+        where {
+            stores || !formatted => "what is loaded is raw bytes",
+            count <= 4 => "the value is a scalar, `.v2` or `.v4`",
+            count as u32 * ty.bits() <= 128 => "a vector has at most 16 bytes",
+        }
         (
             dsts(WideVector(ty, if stores { 0 } else { count })), "[" surface(U64), coords(Coordinates(geometry, S32)) "]",
             srcs(WideVector(ty, if stores { count } else { 0 }))

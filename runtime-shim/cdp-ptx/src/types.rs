@@ -11,6 +11,8 @@ pub(crate) trait Word: Copy + PartialEq + 'static {
     const WORDS: &'static [Self];
     fn word(self) -> &'static str;
     fn of(text: &str) -> Option<Self>;
+    /// What no word means.
+    fn unwritten() -> Option<Self>;
 }
 
 /// Declares enums whose variants are spelled as PTX modifiers, with both directions of the spelling. A variant
@@ -48,6 +50,9 @@ macro_rules! words {
                     $($text $(| $alias)* => Some($name::$variant),)*
                     _ => None,
                 }
+            }
+            fn unwritten() -> Option<$name> {
+                $name::from_str("")
             }
         }
         impl std::fmt::Display for $name {

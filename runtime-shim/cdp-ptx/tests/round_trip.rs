@@ -115,7 +115,7 @@ fn source_lines() {
         let add = body.instructions.iter().rfind(|i| matches!(i.inst, Inst::St { .. }));
         let location = add.expect("a store").location.expect("it has a line");
         let location = &body.locations[location.index()];
-        assert_eq!(module.files[location.file.index()].path, "launches.cu");
+        assert_eq!(module.file(location.file).expect("there").path, "launches.cu");
         assert_eq!(location.line, 6, "{name}");
     }
     // The constructor of dim3 is inlined into `parent`.

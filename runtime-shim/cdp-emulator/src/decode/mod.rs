@@ -185,8 +185,8 @@ fn is_installed(path: &str) -> bool {
 /// The source lines of a location: where the code is written, and where the function that it was
 /// inlined into, if any, has it.
 fn lines_of(module: &ptx::Module, body: &ptx::Body, location: &ptx::Location) -> SourceLines {
-    let line = |file: ptx::FileId, line, column| {
-        let file = module.files.get(file.index()).map(|f| f.path.clone());
+    let line = |file, line, column| {
+        let file = module.file(file).map(|f| f.path.clone());
         SourceLine { file: file.unwrap_or_default(), line, column }
     };
     let mut written = line(location.file, location.line, location.column);

@@ -4,7 +4,7 @@ use crate::inst::*;
 use crate::module::*;
 use crate::parse::body::Name;
 use crate::parse::constant::Constant;
-use crate::parse::lexer::{Tok, Token};
+use crate::parse::lexer::Token;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
@@ -71,9 +71,7 @@ impl<'a> Parser<'a> {
         let signature = match self.st.lookup(name.text) {
             Some(Name::Prototype(id)) => CallSignature::Prototype(id),
             Some(Name::Calls(id)) => CallSignature::Targets(id),
-            _ => {
-                fail!(self, name, UnknownName, "{name} is not a prototype");
-            }
+            _ => fail!(self, name, UnknownName, "{name} is not a prototype"),
         };
         Ok(CallTarget::Indirect { address, signature })
     }
@@ -100,8 +98,7 @@ impl<'a> Parser<'a> {
         if self.at_constant() {
             return Ok(Argument::Constant(self.constant()?));
         }
-        if self.peek.tok == Tok::Ident && self.peek.text == "_" {
-            self.next()?;
+        if self.eat_word("_")? {
             return Ok(Argument::Known(CallArg::Sink));
         }
         let token = self.ident("an argument")?;
@@ -110,9 +107,7 @@ impl<'a> Parser<'a> {
             Some(Name::Local(id)) => CallArg::Param(id),
             Some(Name::Param(index)) => CallArg::OwnParam(index),
             Some(Name::Return(index)) => CallArg::OwnReturn(index),
-            _ => {
-                fail!(self, token, Operand, "{token} is not a parameter or register");
-            }
+            _ => fail!(self, token, Operand, "{token} is not a parameter or register"),
         };
         Ok(Argument::Known(arg))
     }
@@ -142,9 +137,7 @@ impl<'a> Parser<'a> {
             Argument::Known(arg) => arg,
             Argument::Constant(constant) => match constant.bits_as(param.ty) {
                 Some(bits) => CallArg::Value(Operand::Imm(bits)),
-                None => {
-                    fail!(self, token, Operand, "the constant is not a `.{}`", param.ty);
-                }
+                None => fail!(self, token, Operand, "the constant is not a `.{}`", param.ty),
             },
         };
         let size_bytes = match arg {

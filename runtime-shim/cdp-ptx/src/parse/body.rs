@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lexer::{Tok, Token};
-use super::{Parser, Result};
+use super::{Parser, Result, added};
 use crate::error::ErrorKind;
 use crate::inst::Inst;
 use crate::module::*;
@@ -89,7 +89,7 @@ pub(crate) struct FunctionState<'a> {
     labels_defined: u32,
     location: Option<LocationId>,
     /// The last location with a file, line and column.
-    places: HashMap<(FileId, u32, u32), LocationId>,
+    places: HashMap<(u32, u32, u32), LocationId>,
 }
 
 /// May an instruction with such an error stand for itself in a lenient parse?
@@ -102,12 +102,12 @@ impl<'a> Parser<'a> {
     pub fn body(
         &mut self,
         id: FunctionId,
-        params: Vec<Token<'a>>,
-        returns: Vec<Token<'a>>,
+        params: &[Token<'a>],
+        returns: &[Token<'a>],
     ) -> Result<()> {
         let scopes = vec![Scope::default()];
         self.st = FunctionState { id, scopes, ..FunctionState::default() };
-        self.bind_params(&params, &returns)?;
+        self.bind_params(params, returns)?;
         while !self.st.scopes.is_empty() {
             self.statement()?;
         }
@@ -123,10 +123,9 @@ impl<'a> Parser<'a> {
                 let table = if is_return { &mut function.returns } else { &mut function.params };
                 let param = &mut table[position];
                 let name = if let ParamStorage::Register(slot) = &mut param.storage {
-                    let reg = Reg(self.st.body.registers.len() as u32);
-                    *slot = Some(reg);
                     let register = Register { name: param.name.clone(), ty: param.ty };
-                    self.st.body.registers.push(register);
+                    let reg = Reg(added(&mut self.st.body.registers, register));
+                    *slot = Some(reg);
                     let lanes = list.iter().filter(|other| other.start == token.start).count();
                     if lanes > 1 {
                         // A vector: its elements are parameters of their own.
@@ -217,8 +216,7 @@ impl<'a> Parser<'a> {
                 let (mut location, function) = self.loc()?;
                 self.st.link_inlined(&mut location);
                 let place = (location.file, location.line, location.column);
-                let id = LocationId(self.st.body.locations.len() as u32);
-                self.st.body.locations.push(location);
+                let id = LocationId(added(&mut self.st.body.locations, location));
                 self.st.places.insert(place, id);
                 self.st.location = Some(id);
                 if let Some((label, offset)) = function {
@@ -234,9 +232,7 @@ impl<'a> Parser<'a> {
             }
             "file" => self.file(),
             "section" => self.section(),
-            _ => {
-                fail!(self, self.peek, Syntax, "unknown directive {}", self.peek)
-            }
+            _ => fail!(self, self.peek, Syntax, "unknown directive {}", self.peek),
         }
     }
 
@@ -270,22 +266,14 @@ impl<'a> Parser<'a> {
     }
 
     fn local_variables(&mut self) -> Result<()> {
-        let space_token = self.next()?;
-        let space = Space::from_str(space_token.text).unwrap_or(Space::Local);
-        let attributes = self.attributes()?;
-        let declared = self.declared_type()?;
-        self.list(|parser| {
-            let (name, mut variable) =
-                parser.variable(space, Linkage::Internal, &attributes, declared)?;
+        self.variables(Linkage::Internal, |parser, name, mut variable| {
             let st = &mut parser.st;
             let id = st.take_retired_param(name.text, &variable).unwrap_or_else(|| {
                 variable.name = st.unique_name(name.text);
-                st.body.variables.push(variable);
-                LocalId(st.body.variables.len() as u32 - 1)
+                LocalId(added(&mut st.body.variables, variable))
             });
             parser.declare(&name, Name::Local(id))
-        })?;
-        self.expect(b';')
+        })
     }
 
     /// What follows `name:`.
@@ -296,20 +284,17 @@ impl<'a> Parser<'a> {
                 self.next()?;
                 let mut prototype = self.prototype(name.text)?;
                 prototype.name = self.st.unique_name(name.text);
-                self.st.body.prototypes.push(prototype);
-                Name::Prototype(PrototypeId(self.st.body.prototypes.len() as u32 - 1))
+                Name::Prototype(PrototypeId(added(&mut self.st.body.prototypes, prototype)))
             }
             "branchtargets" => {
                 let targets = self.after_word(Self::label_name)?;
-                let name = self.st.unique_name(name.text);
-                self.st.body.branch_tables.push(BranchTable { name, targets });
-                Name::Branches(BranchTableId(self.st.body.branch_tables.len() as u32 - 1))
+                let table = BranchTable { name: self.st.unique_name(name.text), targets };
+                Name::Branches(BranchTableId(added(&mut self.st.body.branch_tables, table)))
             }
             "calltargets" => {
                 let functions = self.after_word(Self::function_name)?;
-                let name = self.st.unique_name(name.text);
-                self.st.body.call_tables.push(CallTable { name, functions });
-                Name::Calls(CallTableId(self.st.body.call_tables.len() as u32 - 1))
+                let table = CallTable { name: self.st.unique_name(name.text), functions };
+                Name::Calls(CallTableId(added(&mut self.st.body.call_tables, table)))
             }
             _ => {
                 let slot = self.st.label_slot(name);
@@ -365,9 +350,7 @@ impl<'a> Parser<'a> {
     pub fn function_of(&self, token: &Token<'a>) -> Result<FunctionId> {
         match self.symbols.get(token.text) {
             Some(Symbol::Function(id)) => Ok(*id),
-            _ => {
-                fail!(self, token, UnknownName, "{token} is not a declared function")
-            }
+            _ => fail!(self, token, UnknownName, "{token} is not a declared function"),
         }
     }
 
@@ -438,10 +421,8 @@ impl<'a> FunctionState<'a> {
     }
 
     fn new_register(&mut self, name: &str, ty: ScalarType) -> Reg {
-        let reg = Reg(self.body.registers.len() as u32);
         let name = self.unique_name(name);
-        self.body.registers.push(Register { name, ty });
-        reg
+        Reg(added(&mut self.body.registers, Register { name, ty }))
     }
 
     /// An element of the vector register `name`, if it is one and has that many.

@@ -38,10 +38,6 @@ impl Constant {
         }
     }
 
-    fn is_float(self) -> bool {
-        self.as_bits().is_none()
-    }
-
     fn is_unsigned(self) -> bool {
         matches!(self, Constant::Int { unsigned: true, .. })
     }
@@ -127,9 +123,7 @@ impl<'a> Parser<'a> {
         let token = self.peek;
         match self.constant()?.as_bits() {
             Some(bits) => Ok(bits as i64),
-            None => {
-                fail!(self, token, Operand, "{what} must be an integer")
-            }
+            None => fail!(self, token, Operand, "{what} must be an integer"),
         }
     }
 
@@ -261,21 +255,24 @@ fn apply_unary(operator: u8, value: Constant) -> Option<Constant> {
 
 fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
     let unsigned = left.is_unsigned() || right.is_unsigned();
-    let order = match (left.as_bits(), right.as_bits()) {
-        (Some(a), Some(b)) if unsigned => Some(a.cmp(&b)),
-        (Some(a), Some(b)) => Some((a as i64).cmp(&(b as i64))),
-        _ => left.as_f64().partial_cmp(&right.as_f64()),
+    // The numbers that the bits are: no operator but shifts leaves 128 bits.
+    let value = |bits: u64| if unsigned { i128::from(bits) } else { i128::from(bits as i64) };
+    let integers = left.as_bits().zip(right.as_bits()).map(|(a, b)| (value(a), value(b)));
+    let order = match integers {
+        Some((a, b)) => Some(a.cmp(&b)),
+        None => left.as_f64().partial_cmp(&right.as_f64()),
     };
-    let truth = match operator {
-        "<" => order.is_some_and(Ordering::is_lt),
-        ">" => order.is_some_and(Ordering::is_gt),
-        "<=" => order.is_some_and(Ordering::is_le),
-        ">=" => order.is_some_and(Ordering::is_ge),
-        "==" => order.is_some_and(Ordering::is_eq),
-        "!=" => !order.is_some_and(Ordering::is_eq),
-        "&&" => left.as_bits()? != 0 && right.as_bits()? != 0,
-        "||" => left.as_bits()? != 0 || right.as_bits()? != 0,
-        _ if left.is_float() || right.is_float() => {
+    let truth = match (operator, integers) {
+        ("<", _) => order.is_some_and(Ordering::is_lt),
+        (">", _) => order.is_some_and(Ordering::is_gt),
+        ("<=", _) => order.is_some_and(Ordering::is_le),
+        (">=", _) => order.is_some_and(Ordering::is_ge),
+        ("==", _) => order.is_some_and(Ordering::is_eq),
+        ("!=", _) => !order.is_some_and(Ordering::is_eq),
+        ("&&", Some((a, b))) => a != 0 && b != 0,
+        ("||", Some((a, b))) => a != 0 || b != 0,
+        (_, Some((a, b))) => return apply_integers(operator, left, a, b, unsigned),
+        (_, None) => {
             let (a, b) = (left.as_f64(), right.as_f64());
             return Some(Constant::Double(match operator {
                 "+" => a + b,
@@ -285,7 +282,6 @@ fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
                 _ => return None,
             }));
         }
-        _ => return apply_integers(operator, left, right, unsigned),
     };
     Some(Constant::truth(truth))
 }
@@ -293,28 +289,25 @@ fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
 fn apply_integers(
     operator: &str,
     left: Constant,
-    right: Constant,
+    a: i128,
+    b: i128,
     unsigned: bool,
 ) -> Option<Constant> {
-    let (a, b) = (left.as_bits()?, right.as_bits()?);
-    let shift = u32::try_from(b).unwrap_or(64);
-    let bits = match operator {
-        "+" => a.wrapping_add(b),
-        "-" => a.wrapping_sub(b),
-        "*" => a.wrapping_mul(b),
-        "/" if unsigned => a.checked_div(b)?,
-        "/" => (a as i64).checked_div(b as i64)? as u64,
-        "%" if unsigned => a.checked_rem(b)?,
-        "%" => (a as i64).checked_rem(b as i64)? as u64,
-        "&" => a & b,
-        "|" => a | b,
-        "^" => a ^ b,
-        "<<" => a.checked_shl(shift).unwrap_or(0),
-        ">>" if left.is_unsigned() => a.checked_shr(shift).unwrap_or(0),
-        ">>" => (a as i64 >> shift.min(63)) as u64,
+    let shifted = if left.is_unsigned() { i128::from(a as u64) } else { i128::from(a as i64) };
+    let shift = u32::try_from(b).unwrap_or(64).min(64);
+    // The type of a shift is that of its left operand.
+    let (value, unsigned) = match operator {
+        "+" => (a + b, unsigned),
+        "-" => (a - b, unsigned),
+        "*" => (a.wrapping_mul(b), unsigned),
+        "/" => (a.checked_div(b)?, unsigned),
+        "%" => (a.checked_rem(b)?, unsigned),
+        "&" => (a & b, unsigned),
+        "|" => (a | b, unsigned),
+        "^" => (a ^ b, unsigned),
+        "<<" => (shifted << shift, left.is_unsigned()),
+        ">>" => (shifted >> shift, left.is_unsigned()),
         _ => return None,
     };
-    // The type of a shift is that of its left operand.
-    let shifts = matches!(operator, "<<" | ">>");
-    Some(Constant::Int { bits, unsigned: if shifts { left.is_unsigned() } else { unsigned } })
+    Some(Constant::Int { bits: value as u64, unsigned })
 }

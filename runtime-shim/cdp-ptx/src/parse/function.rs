@@ -1,10 +1,13 @@
 //! Headers of kernels and device functions, parameter lists, directives, prototypes.
 
 use super::lexer::{Tok, Token};
-use super::{Parser, Result, begins_declaration, is_memory};
-use crate::limits::{Limits, Numbers};
+use super::{Parser, Result, added, begins_declaration, is_memory};
+use crate::limits::Limits;
 use crate::module::*;
 use crate::types::*;
+
+/// Names and parameters.
+type Params<'a> = (Vec<Token<'a>>, Vec<Param>);
 
 /// Who has the parameters that are being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,12 +26,10 @@ impl<'a> Parser<'a> {
             FunctionKind::Kernel => ParamsOf::Kernel,
             FunctionKind::Func => ParamsOf::Func,
         };
-        let mut returns = Vec::new();
-        if kind == FunctionKind::Func && self.at(b'(') {
-            returns = self.params(of)?;
-        }
+        let (return_names, returns) =
+            if kind == FunctionKind::Func { self.params(of)? } else { Params::default() };
         let name = self.ident("the function's name")?;
-        let params = if self.at(b'(') { self.params(of)? } else { Vec::new() };
+        let (param_names, params) = self.params(of)?;
         let limits = Limits { unified, ..self.directives()? };
         let defined = self.at(b'{');
         if !defined && limits.has_launch_limits() {
@@ -38,8 +39,8 @@ impl<'a> Parser<'a> {
             name: name.text.to_string(),
             kind,
             linkage,
-            returns: returns.iter().map(|(_, param)| param.clone()).collect(),
-            params: params.iter().map(|(_, param)| param.clone()).collect(),
+            returns,
+            params,
             limits,
             alias_of: None,
             body: None,
@@ -55,8 +56,7 @@ impl<'a> Parser<'a> {
             fail!(self, name, Redefinition, "{name} is `.extern` and has a body");
         }
         self.next()?;
-        let names = |list: Vec<(Token<'a>, Param)>| list.into_iter().map(|(token, _)| token);
-        self.body(id, names(params).collect(), names(returns).collect())
+        self.body(id, &param_names, &return_names)
     }
 
     fn add_function(
@@ -67,9 +67,8 @@ impl<'a> Parser<'a> {
     ) -> Result<FunctionId> {
         let id = match self.symbols.get(name.text) {
             None => {
-                let id = FunctionId(self.module.functions.len() as u32);
+                let id = FunctionId(added(&mut self.module.functions, function));
                 self.symbols.insert(name.text, Symbol::Function(id));
-                self.module.functions.push(function);
                 return Ok(id);
             }
             Some(Symbol::Function(id)) => *id,
@@ -93,14 +92,17 @@ impl<'a> Parser<'a> {
         Ok(id)
     }
 
-    fn params(&mut self, of: ParamsOf) -> Result<Vec<(Token<'a>, Param)>> {
-        let mut params = Vec::new();
-        self.parenthesised(|parser| parser.param(of, &mut params))?;
+    /// A list of parameters, if one is next.
+    fn params(&mut self, of: ParamsOf) -> Result<Params<'a>> {
+        let mut params = Params::default();
+        if self.at(b'(') {
+            self.parenthesised(|parser| parser.param(of, &mut params))?;
+        }
         Ok(params)
     }
 
     /// One parameter, or the elements of a vector in registers.
-    fn param(&mut self, of: ParamsOf, params: &mut Vec<(Token<'a>, Param)>) -> Result<()> {
+    fn param(&mut self, of: ParamsOf, params: &mut Params<'a>) -> Result<()> {
         let storage = if self.eat_dot("param")? {
             ParamStorage::Memory
         } else if of != ParamsOf::Kernel && self.eat_dot("reg")? {
@@ -147,7 +149,8 @@ impl<'a> Parser<'a> {
                 element.name = format!("{}_{lane}", param.name);
                 element.align_bytes = declared.ty.bytes().max(1);
             }
-            params.push((name, element));
+            params.0.push(name);
+            params.1.push(element);
         }
         Ok(())
     }
@@ -180,8 +183,12 @@ impl<'a> Parser<'a> {
                 word if begins_declaration(word) => break,
                 word => {
                     self.next()?;
-                    if !limits.read(self, word)? {
-                        fail!(self, directive, Syntax, "unknown directive {directive}");
+                    let numbers = match self.peek.tok {
+                        Tok::Int => self.list(|parser| parser.number_u32("a number"))?,
+                        _ => Vec::new(),
+                    };
+                    if let Err(why) = limits.set(word, &numbers) {
+                        fail!(self, directive, Syntax, "the directive {directive} {why}");
                     }
                 }
             }
@@ -191,27 +198,12 @@ impl<'a> Parser<'a> {
 
     /// What follows `.callprototype`: `(returns) _ (params) .noreturn;`
     pub fn prototype(&mut self, name: &str) -> Result<Prototype> {
-        let mut returns = Vec::new();
-        if self.at(b'(') {
-            returns = self.params(ParamsOf::Prototype)?;
-        }
+        let (_, returns) = self.params(ParamsOf::Prototype)?;
         self.ident("`_`")?;
-        let params = if self.at(b'(') { self.params(ParamsOf::Prototype)? } else { Vec::new() };
+        let (_, params) = self.params(ParamsOf::Prototype)?;
         let limits = self.directives()?;
         self.expect(b';')?;
-        let plain = |list: Vec<(_, Param)>| list.into_iter().map(|(_, param)| param).collect();
-        let (returns, params) = (plain(returns), plain(params));
         Ok(Prototype { name: name.to_string(), returns, params, limits })
-    }
-}
-
-impl Numbers for Parser<'_> {
-    fn number_u32(&mut self, what: &str) -> Result<u32> {
-        Parser::number_u32(self, what)
-    }
-
-    fn comma_follows(&mut self) -> Result<bool> {
-        self.eat(b',')
     }
 }
 

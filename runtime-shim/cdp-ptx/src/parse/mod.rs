@@ -13,7 +13,7 @@ pub(crate) mod mods;
 pub(crate) mod operand;
 mod variable;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{ErrorKind, ParseError};
 use crate::module::*;
@@ -26,17 +26,8 @@ pub(crate) type Result<T> = std::result::Result<T, ParseError>;
 /// Longest text that is looked at, in bytes.
 const MAX_TEXT_BYTES: usize = 1 << 31;
 
-/// Parses a whole translation unit.
-pub(crate) fn parse_module(text: &str) -> Result<Module> {
-    parse_text(text, false)
-}
-
-/// As [`parse_module`], keeping unknown instructions.
-pub(crate) fn parse_module_lenient(text: &str) -> Result<Module> {
-    parse_text(text, true)
-}
-
-fn parse_text(text: &str, lenient: bool) -> Result<Module> {
+/// Parses a whole translation unit; a lenient parse keeps unknown instructions.
+pub(crate) fn parse_module(text: &str, lenient: bool) -> Result<Module> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(ParseError {
             line: 1,
@@ -55,6 +46,12 @@ fn parse_text(text: &str, lenient: bool) -> Result<Module> {
         parser.module_item()?;
     }
     parser.finish()
+}
+
+/// Adds to a table; gives the position.
+fn added<T>(table: &mut Vec<T>, item: T) -> u32 {
+    table.push(item);
+    table.len() as u32 - 1
 }
 
 /// Is this the first word of a function or variable?
@@ -83,12 +80,10 @@ pub(crate) struct Parser<'a> {
     pub module: Module,
     /// Module-scope names.
     pub symbols: HashMap<&'a str, Symbol>,
-    /// `.file` numbers to table positions.
-    files: HashMap<u32, FileId>,
-    /// Numbers of files that `.loc` has used, each with its first use; [`FileId`]s in locations
-    /// are positions in this list until the end of the text.
-    used_files: Vec<(u32, Token<'a>)>,
-    used_file_positions: HashMap<u32, FileId>,
+    /// Numbers of `.file`.
+    files: HashSet<u32>,
+    /// Numbers of files that `.loc` has used, each with its first use.
+    used_files: HashMap<u32, Token<'a>>,
     /// Strings of `.debug_str`, by label.
     debug_strings: HashMap<&'a str, Vec<u8>>,
     /// Inlined functions named by `.loc`, by function, location: the label and the bytes after it.
@@ -107,9 +102,8 @@ impl<'a> Parser<'a> {
             lenient: false,
             module: Module { address_bits: 32, ..Module::default() },
             symbols: HashMap::new(),
-            files: HashMap::new(),
-            used_files: Vec::new(),
-            used_file_positions: HashMap::new(),
+            files: HashSet::new(),
+            used_files: HashMap::new(),
             debug_strings: HashMap::new(),
             inlined_names: Vec::new(),
         })
@@ -121,6 +115,13 @@ impl<'a> Parser<'a> {
     pub fn next(&mut self) -> Result<Token<'a>> {
         let next = self.lexer.next_token()?;
         Ok(std::mem::replace(&mut self.peek, next))
+    }
+
+    fn eat_if(&mut self, found: bool) -> Result<bool> {
+        if found {
+            self.next()?;
+        }
+        Ok(found)
     }
 
     /// An error at `token`.
@@ -150,11 +151,7 @@ impl<'a> Parser<'a> {
 
     /// Takes the next token if it is this character.
     pub fn eat(&mut self, punct: u8) -> Result<bool> {
-        let found = self.at(punct);
-        if found {
-            self.next()?;
-        }
-        Ok(found)
+        self.eat_if(self.at(punct))
     }
 
     /// Takes this character or fails.
@@ -177,11 +174,17 @@ impl<'a> Parser<'a> {
 
     /// Takes `.word` if it is next.
     pub fn eat_dot(&mut self, word: &str) -> Result<bool> {
-        let found = self.at_dot(word);
-        if found {
-            self.next()?;
-        }
-        Ok(found)
+        self.eat_if(self.at_dot(word))
+    }
+
+    /// Is the next token this word?
+    pub fn at_word(&self, word: &str) -> bool {
+        self.peek.tok == Tok::Ident && self.peek.text == word
+    }
+
+    /// Takes this word if it is next.
+    pub fn eat_word(&mut self, word: &str) -> Result<bool> {
+        self.eat_if(self.at_word(word))
     }
 
     /// Takes an unsigned number that fits 64 bits.
@@ -269,9 +272,7 @@ impl<'a> Parser<'a> {
                     "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
                         self.module.target.options.push(token.text.to_string());
                     }
-                    _ => {
-                        fail!(self, token, Unsupported, "unknown target option {token}");
-                    }
+                    _ => fail!(self, token, Unsupported, "unknown target option {token}"),
                 },
             }
             if !self.eat(b',')? {
@@ -305,9 +306,7 @@ impl<'a> Parser<'a> {
             word if begins_declaration(word) => self.declaration(),
             "tex" => self.unsupported_item("texture references (use texture objects)"),
             "reg" => self.unsupported_item("registers at module scope"),
-            _ => {
-                fail!(self, self.peek, Syntax, "unknown directive {}", self.peek)
-            }
+            _ => fail!(self, self.peek, Syntax, "unknown directive {}", self.peek),
         }
     }
 
@@ -346,7 +345,7 @@ impl<'a> Parser<'a> {
         }
         match self.peek.text {
             "entry" | "func" if linkage != Linkage::Common => self.function(linkage, start),
-            word if is_memory(word) => self.module_variables(linkage),
+            word if is_memory(word) => self.variables(linkage, Self::add_variable),
             _ => self.expected("`.entry`, `.func` or a state space"),
         }
     }
@@ -362,10 +361,8 @@ impl<'a> Parser<'a> {
             self.expect(b',')?;
             stamp = Some((time, self.number("the file's size")?));
         }
-        let id = FileId(self.module.files.len() as u32);
         // Line tables may name a file twice; the first entry stands.
-        if let std::collections::hash_map::Entry::Vacant(slot) = self.files.entry(index) {
-            slot.insert(id);
+        if self.files.insert(index) {
             self.module.files.push(SourceFile { index, path, stamp });
         }
         Ok(())
@@ -432,18 +429,12 @@ impl<'a> Parser<'a> {
 
     // Source locations.
 
-    /// The numbers of `.loc`: file (as a position in `used_files`), line, column.
-    fn loc_numbers(&mut self) -> Result<(FileId, u32, u32)> {
+    /// The numbers of `.loc`: file, line, column.
+    fn loc_numbers(&mut self) -> Result<(u32, u32, u32)> {
         let token = self.peek;
-        let index = self.number_u32("the file's number")?;
-        let line = self.number_u32("the line")?;
-        let column = self.number_u32("the column")?;
-        let next = FileId(self.used_files.len() as u32);
-        let file = *self.used_file_positions.entry(index).or_insert(next);
-        if file == next {
-            self.used_files.push((index, token));
-        }
-        Ok((file, line, column))
+        let file = self.number_u32("the file's number")?;
+        self.used_files.entry(file).or_insert(token);
+        Ok((file, self.number_u32("the line")?, self.number_u32("the column")?))
     }
 
     /// `.loc file line column{, function_name label{+n}, inlined_at file line column}`.
@@ -470,33 +461,15 @@ impl<'a> Parser<'a> {
     }
 
     fn keyword(&mut self, word: &str) -> Result<()> {
-        if self.peek.tok == Tok::Ident && self.peek.text == word {
-            self.next()?;
-            return Ok(());
-        }
-        self.expected(&format!("`{word}`"))
+        if self.eat_word(word)? { Ok(()) } else { self.expected(&format!("`{word}`")) }
     }
 
     // The end.
 
     fn finish(mut self) -> Result<Module> {
-        let mut files = Vec::with_capacity(self.used_files.len());
-        for (index, token) in &self.used_files {
-            match self.files.get(index) {
-                Some(id) => files.push(*id),
-                None => {
-                    fail!(self, token, UnknownName, "no `.file` has the number {index}");
-                }
-            }
-        }
-        for function in &mut self.module.functions {
-            let Some(body) = &mut function.body else { continue };
-            for location in &mut body.locations {
-                location.file = files[location.file.index()];
-                if let Some(inlined) = &mut location.inlined_at {
-                    inlined.file = files[inlined.file.index()];
-                }
-            }
+        let unknown = self.used_files.iter().filter(|(number, _)| !self.files.contains(number));
+        if let Some((number, token)) = unknown.min_by_key(|(_, token)| token.start) {
+            fail!(self, token, UnknownName, "no `.file` has the number {number}");
         }
         self.name_inlined_functions();
         Ok(self.module)

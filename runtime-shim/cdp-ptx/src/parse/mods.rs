@@ -74,11 +74,6 @@ impl<'a> Mods<'a> {
         self.opcode.text == opcode
     }
 
-    /// How many words there are.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
     /// Is the word there, taken or not?
     pub fn mentions(&self, word: &str) -> bool {
         self.words[..self.count].contains(&word)

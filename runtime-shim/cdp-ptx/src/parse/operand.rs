@@ -54,8 +54,11 @@ impl<'a> Parser<'a> {
         Ok(self.at_start)
     }
 
-    /// The bracket before some operands.
-    pub fn open(&mut self) -> Result<()> {
+    /// A bracket around some operands.
+    pub fn bracket(&mut self, bracket: &str) -> Result<()> {
+        if bracket == "]" {
+            return self.expect(b']');
+        }
         self.separate()?;
         self.at_start = true;
         self.expect(b'[')
@@ -108,9 +111,7 @@ impl<'a> Parser<'a> {
                     None => self.unknown_name(&component),
                 }
             }
-            (Some(_), _) => {
-                fail!(self, name, Operand, "{name} is not a register")
-            }
+            (Some(_), _) => fail!(self, name, Operand, "{name} is not a register"),
             (None, _) => self.unknown_name(name),
         }
     }
@@ -131,8 +132,7 @@ impl<'a> Parser<'a> {
 
     /// A register or `_`.
     pub fn dst(&mut self, ty: ScalarType, width: Width) -> Result<Dst> {
-        if self.peek.tok == Tok::Ident && self.peek.text == "_" {
-            self.next()?;
+        if self.eat_word("_")? {
             return Ok(None);
         }
         self.register_of(ty, width).map(Some)
@@ -145,16 +145,19 @@ impl<'a> Parser<'a> {
 
     /// A source operand.
     pub fn operand_of(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
-        self.source_operand(ty, width, false)
+        let name = self.peek;
+        match self.operand_or_special(ty, width)? {
+            Operand::Special(special) => {
+                let where_to = "can only be moved or converted to a register";
+                fail!(self, name, Operand, "the special register `{special}` {where_to}")
+            }
+            operand => Ok(operand),
+        }
     }
 
     /// A source operand of `mov` or `cvt`, which may be a special register.
     pub fn operand_or_special(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
-        self.source_operand(ty, width, true)
-    }
-
-    fn source_operand(&mut self, ty: ScalarType, width: Width, special: bool) -> Result<Operand> {
-        if self.at_constant() || (self.peek.tok == Tok::Ident && self.peek.text == "WARP_SZ") {
+        if self.at_constant() || self.at_word("WARP_SZ") {
             return Ok(Operand::Imm(self.constant_bits(ty)?));
         }
         let name = self.ident("a register or a constant")?;
@@ -168,10 +171,6 @@ impl<'a> Parser<'a> {
             None if name.text.starts_with('%') => {
                 let found = SpecialReg::from_name(&special_name(&name, component));
                 let Some(found) = found else { return self.unknown_name(&name) };
-                if !special {
-                    let where_to = "can only be moved or converted to a register";
-                    fail!(self, name, Operand, "the special register {name} {where_to}");
-                }
                 self.check_special(&name, found, ty)?;
                 Ok(Operand::Special(found))
             }
@@ -208,9 +207,7 @@ impl<'a> Parser<'a> {
             Some(Name::Local(id)) => Ok(Symbol::Local(id)),
             Some(Name::Param(index)) => Ok(Symbol::Param(index)),
             Some(Name::Return(index)) => Ok(Symbol::Return(index)),
-            Some(_) => {
-                fail!(self, name, Operand, "{name} has no address")
-            }
+            Some(_) => fail!(self, name, Operand, "{name} has no address"),
             None => match self.symbols.get(name.text) {
                 Some(symbol) => Ok(*symbol),
                 None => self.unknown_name(name),

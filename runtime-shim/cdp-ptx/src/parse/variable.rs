@@ -2,7 +2,7 @@
 
 use super::constant::Constant;
 use super::lexer::{Tok, Token};
-use super::{Parser, Result};
+use super::{Parser, Result, added};
 use crate::module::*;
 use crate::types::*;
 
@@ -129,9 +129,7 @@ impl<'a> Parser<'a> {
                 {
                     dims.push(size);
                 }
-                _ => {
-                    fail!(self, token, Limit, "{size} is not a possible dimension here");
-                }
+                _ => fail!(self, token, Limit, "{size} is not a possible dimension here"),
             }
         }
         Ok(dims)
@@ -188,10 +186,7 @@ impl<'a> Parser<'a> {
     }
 
     fn initializer(&mut self, variable: &mut Variable, filler: &mut Filler) -> Result<()> {
-        let mut dims: Vec<u64> = variable.dims.clone();
-        if variable.vector_len > 1 {
-            dims.push(u64::from(variable.vector_len));
-        }
+        let mut dims = variable.levels();
         let unsized_array = variable.is_unsized();
         if unsized_array {
             dims[0] = MAX_SIZE_BYTES;
@@ -284,24 +279,27 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Variables at module scope: `.global .align 4 .b8 a[4], b[4];`
-    pub fn module_variables(&mut self, linkage: Linkage) -> Result<()> {
-        let space_token = self.next()?;
-        let space = Space::from_str(space_token.text).unwrap_or(Space::Global);
+    /// `.global .align 4 .b8 a[4], b[4];`
+    pub fn variables(
+        &mut self,
+        linkage: Linkage,
+        mut add: impl FnMut(&mut Self, Token<'a>, Variable) -> Result<()>,
+    ) -> Result<()> {
+        let space = Space::from_str(self.next()?.text).unwrap_or(Space::Generic);
         let attributes = self.attributes()?;
         let declared = self.declared_type()?;
         self.list(|parser| {
             let (name, variable) = parser.variable(space, linkage, &attributes, declared)?;
-            parser.add_variable(name, variable)
+            add(parser, name, variable)
         })?;
         self.expect(b';')
     }
 
-    fn add_variable(&mut self, name: Token<'a>, variable: Variable) -> Result<()> {
+    /// Declares a variable at module scope.
+    pub fn add_variable(&mut self, name: Token<'a>, variable: Variable) -> Result<()> {
         let Some(symbol) = self.symbols.get(name.text).copied() else {
-            let id = GlobalId(self.module.variables.len() as u32);
+            let id = GlobalId(added(&mut self.module.variables, variable));
             self.symbols.insert(name.text, Symbol::Global(id));
-            self.module.variables.push(variable);
             return Ok(());
         };
         let id = match symbol {

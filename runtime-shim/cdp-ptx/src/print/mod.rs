@@ -146,15 +146,11 @@ impl<'a> Printer<'a> {
     }
 
     fn initializer(&mut self, variable: &Variable, init: &Initializer) {
-        let mut dims = variable.dims.clone();
-        if variable.vector_len > 1 {
-            dims.push(u64::from(variable.vector_len));
-        }
         let last = init.relocations.last().map_or(0, |last| last.offset_bytes + 1);
         // The elements of a vector are all given.
         let vector_bytes = u64::from(variable.ty.bytes() * variable.vector_len);
         let end = last.max(init.bytes.len() as u64).max(1).next_multiple_of(vector_bytes);
-        self.init_level(variable.ty, &dims, 0, end, init);
+        self.init_level(variable.ty, &variable.levels(), 0, end, init);
     }
 
     /// The rows of one dimension that begin before `end`, which is not 0; the rest is zero and is left out.
@@ -214,10 +210,9 @@ impl<'a> Printer<'a> {
 
     fn header(&mut self, function: &Function) {
         self.linkage(function.linkage);
-        let _ = write!(self.out, ".{} ", function.kind);
-        if let Some((high, low)) = function.limits.unified {
-            let _ = write!(self.out, ".attribute(.unified({high}, {low})) ");
-        }
+        let _ = write!(self.out, ".{}", function.kind);
+        self.unified(function.limits.unified);
+        self.out.push(' ');
         self.signature(&function.returns, &function.name, &function.params);
     }
 
@@ -345,9 +340,8 @@ impl<'a> Printer<'a> {
     }
 
     fn location(&mut self, location: &'a Location) {
-        let file = |id: FileId| self.module.files[id.index()].index;
-        let Location { line, column, .. } = location;
-        let _ = write!(self.out, "\t.loc {} {line} {column}", file(location.file));
+        let Location { file, line, column, .. } = location;
+        let _ = write!(self.out, "\t.loc {file} {line} {column}");
         if let Some(inlined) = &location.inlined_at {
             let name = inlined.function.as_deref().unwrap_or("");
             let position = self.inlined.iter().position(|known| *known == name);
@@ -355,13 +349,9 @@ impl<'a> Printer<'a> {
                 self.inlined.push(name);
                 self.inlined.len() - 1
             });
-            let _ = write!(
-                self.out,
-                ", function_name $L__inlined{position}, inlined_at {} {} {}",
-                file(inlined.file),
-                inlined.line,
-                inlined.column
-            );
+            let InlinedAt { file, line, column, .. } = &**inlined;
+            let place = format!("inlined_at {file} {line} {column}");
+            let _ = write!(self.out, ", function_name $L__inlined{position}, {place}");
         }
         self.out.push('\n');
     }

@@ -26,11 +26,13 @@ impl Printer<'_> {
         self.pending = ", ";
     }
 
-    /// The bracket before some operands.
-    pub fn open(&mut self) {
-        self.separate();
-        self.out.push('[');
-        self.pending = "";
+    /// A bracket around some operands.
+    pub fn bracket(&mut self, bracket: &str) {
+        if bracket == "[" {
+            self.separate();
+            self.pending = "";
+        }
+        self.out.push_str(bracket);
     }
 
     /// Another opcode of the row than the first.

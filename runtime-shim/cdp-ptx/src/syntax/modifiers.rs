@@ -41,8 +41,7 @@ pub(crate) struct Pointer;
 impl<W: Word> Modifier<&[W]> for W {
     fn read(_: &Parser, mods: &mut Mods, allowed: &[W]) -> Result<W> {
         let found = mods.take(W::of);
-        let value = found.or_else(|| W::WORDS.iter().copied().find(|word| word.word().is_empty()));
-        match value {
+        match found.or_else(W::unwritten) {
             Some(value) if allowed.contains(&value) => Ok(value),
             _ => Err(mods.not_one_of(found, allowed)),
         }

@@ -35,15 +35,17 @@ pub(crate) struct Unified(pub Space);
 pub(crate) struct Alignment;
 /// Those of two flags that are not before the first, each as one number or the other.
 pub(crate) struct Flags(pub usize, pub [i64; 2]);
-/// There if the next operand is a predicate.
-pub(crate) struct IfPredicate;
-/// There if the next operand is no predicate.
-pub(crate) struct UnlessPredicate(pub ScalarType);
-/// There if a comma is, unless the next operand is the policy that the modifiers announce.
-pub(crate) struct UnlessPolicy(pub ScalarType, pub bool);
-
-/// There if the next operand is a register of 64 bits.
-pub(crate) struct If64Bits;
+/// There if a comma is and the next operand is such.
+pub(crate) struct If<Spec>(pub Next, pub Spec);
+/// What the next operand is.
+pub(crate) enum Next {
+    Any,
+    Predicate,
+    NoPredicate,
+    /// A register of 64 bits.
+    Long,
+    NotLong,
+}
 /// There, and of any number, if the next operand is in braces.
 pub(crate) struct IfBraces(pub ScalarType);
 /// The coordinates of a texture or surface.
@@ -251,21 +253,6 @@ placed! {
     Option<Operand>, ty => ScalarType:
         read |p| { let there = p.more()?; Arg::read(p, (ty, there)) },
         write |operand, out| operand.write(out, (ty, true));
-    Option<Operand>, UnlessPolicy(ty, announced) => UnlessPolicy:
-        read |p| {
-            let there = p.more()? && !(announced && p.at_64_bit_register());
-            Arg::read(p, (ty, there))
-        },
-        write |operand, out| operand.write(out, (ty, true));
-    Option<Operand>, UnlessPredicate(ty) => UnlessPredicate:
-        read |p| { let there = p.more()? && !p.at_predicate(); Arg::read(p, (ty, there)) },
-        write |operand, out| operand.write(out, (ty, true));
-    Option<PredOperand>, _ => IfPredicate:
-        read |p| { let there = p.more()? && p.at_predicate(); Arg::read(p, ((), there)) },
-        write |pred, out| pred.write(out, ((), true));
-    Option<Operand>, _ => If64Bits:
-        read |p| { let there = p.more()? && p.at_64_bit_register(); Arg::read(p, (ScalarType::U64, there)) },
-        write |operand, out| operand.write(out, (ScalarType::U64, true));
     Srcs, IfBraces(ty) => IfBraces:
         read |p| {
             if !(p.more()? && p.at(b'{')) {
@@ -305,6 +292,24 @@ impl<Spec, T: Arg<Spec>> Arg<(Spec, bool)> for Option<T> {
         if let Some(operand) = self {
             operand.write(printer, spec);
         }
+    }
+}
+
+impl<Spec, T: Arg<Spec>> Arg<If<Spec>> for Option<T> {
+    fn read(p: &mut Parser, If(next, spec): If<Spec>) -> Result<Self> {
+        let there = p.more()?
+            && match next {
+                Next::Any => true,
+                Next::Predicate => p.at_predicate(),
+                Next::NoPredicate => !p.at_predicate(),
+                Next::Long => p.at_64_bit_register(),
+                Next::NotLong => !p.at_64_bit_register(),
+            };
+        Arg::read(p, (spec, there))
+    }
+
+    fn write(&self, printer: &mut Printer, If(_, spec): If<Spec>) {
+        self.write(printer, (spec, true));
     }
 }
 
