@@ -442,7 +442,7 @@ impl<'a> Checker<'a> {
         if self.types.is_error(ty) {
             return None;
         }
-        if !self.types.is_complete(ty) && !self.types.is_void(ty) {
+        if !self.types.is_complete(ty) || self.types.is_void(ty) {
             let message = format!("the size of {} is not known", self.show(ty));
             self.error(Code::E0308, span, message);
             return None;

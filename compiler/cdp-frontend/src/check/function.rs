@@ -330,6 +330,12 @@ impl<'a> Checker<'a> {
             self.check_operator(func, name);
         }
         self.check_variadic(func);
+        let is_main = func.ns == ScopeId::GLOBAL && self.text(func.name) == "main";
+        let known = func.auto_ret || self.types.is_error(func.ret);
+        if is_main && !known && self.types.basic(func.ret) != Some(Basic::Int) {
+            let message = format!("`main` returns `int`, not {}", self.show(func.ret));
+            self.error(Code::E0317, specs.ty.span, message).suggest("write", specs.ty.span, "int");
+        }
         if func.space == ExecutionSpace::Global {
             self.check_kernel_signature(func, specs);
         } else {

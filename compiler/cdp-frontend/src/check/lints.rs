@@ -88,29 +88,46 @@ impl<'a> Checker<'a> {
         self.error(Code::W0727, op_span, message).note(note);
     }
 
-    /// An integer constant that loses bits in an implicit conversion, whatever the sign is taken for.
+    /// A constant that an integer cannot hold in an implicit conversion: an integer that loses bits, whatever the
+    /// sign is taken for, or a floating-point number beyond the range.
     pub fn warn_constant_conversion(&mut self, value: &Value<'a>, to: QualType) {
         let told = self.facts.narrowed == Some(value.span);
         if told || self.unevaluated > 0 || self.f.builtin_body {
             return;
         }
-        let Kind::RValue(Expr { kind: ExprKind::Const(Const::Int(number)), .. }) = &value.kind
-        else {
+        let Kind::RValue(Expr { kind: ExprKind::Const(constant), .. }) = &value.kind else {
             return;
         };
         let (Some(from), Some(target)) = (self.types.basic(value.ty), self.types.basic(to)) else {
             return;
         };
-        if !from.is_integer() || !target.is_integer() || target == Basic::Bool {
+        if !target.is_integer() || target == Basic::Bool {
             return;
         }
         let (bits, _) = self.types.int_bits(target);
-        if bits >= 64 || (-(1i128 << (bits - 1))..1i128 << bits).contains(number) {
-            return;
-        }
+        let (number, help) = match (from, constant) {
+            (_, Const::Int(number)) if from.is_integer() => {
+                if bits >= 64 || (-(1i128 << (bits - 1))..1i128 << bits).contains(number) {
+                    return;
+                }
+                let help = "if the low bits are meant, write the conversion as a cast";
+                (number.to_string(), help)
+            }
+            (Basic::Float | Basic::Double, Const::Float(raw)) => {
+                let single = from == Basic::Float;
+                let number =
+                    if single { f32::from_bits(*raw as u32).into() } else { f64::from_bits(*raw) };
+                let (min, max) = self.int_range(target);
+                if (min as f64..max as f64 + 1.0).contains(&number.trunc()) {
+                    return;
+                }
+                let help = "what becomes of a number beyond the range is not defined";
+                (self.source_text(value.span), help)
+            }
+            _ => return,
+        };
         let message = format!("{number} does not fit {}", self.show(to.unqualified()));
-        self.error(Code::W0728, value.span, message)
-            .help("if the low bits are meant, write the conversion as a cast");
+        self.error(Code::W0728, value.span, message).help(help);
     }
 }
 

@@ -326,6 +326,11 @@ impl Parser<'_> {
                 }
             }
         }
+        let unknown = matches!(specs.specs.ty.kind, TypeSpecKind::Error);
+        if unknown && !self.is(T::Semi) && !self.semicolon_belongs_here() {
+            // Nobody knows what this was to be, and that has been said.
+            return Err(Fault::Syntax);
+        }
         let what = match declarators.last().and_then(|item| item.declarator.name.as_ref()) {
             Some(name) => format!("the declaration of `{}`", self.session.name(name.base.name)),
             None if specs.body => "the definition of the type".to_owned(),

@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The rest of the line is empty, or what follows begins a statement or ends the block.
-    fn semicolon_belongs_here(&self) -> bool {
+    pub fn semicolon_belongs_here(&self) -> bool {
         let Some(kind) = self.kind() else { return true };
         self.starts_line(self.at) || kind == T::RBrace || self.word().begins_statement()
     }
