@@ -65,8 +65,10 @@ fn main() {
     // which this is. The base class's type information may be missing, so ours asks for none.
     build
         .cpp(true)
-        // With a sanitizer LLVM's headers mean other things than LLVM's library, which was built without.
+        // With a sanitizer LLVM's headers mean other things than LLVM's library, which was built without. The flag
+        // undoes what `CARGO_CFG_SANITIZE` asks of this crate.
         .inherit_rustflags(false)
+        .flag_if_supported("-fno-sanitize=all")
         .std("c++17")
         .opt_level(2)
         .debug(false)
