@@ -106,12 +106,12 @@ mod tests {
             code
         };
         let long = "alu Add32 0 nnn- 0 32 64 0 0\n".repeat(20);
-        assert!(ask(format!("run 2 20\n{long}").as_bytes()).len() > 16);
+        assert!(ask(format!("run 3 20\n{long}").as_bytes()).len() > 16);
         // Not worth it.
-        assert!(ask(b"run 2 1\nalu Add32 0 nnn- 0 32 64 0 0\n").is_empty());
+        assert!(ask(b"run 3 1\nalu Add32 0 nnn- 0 32 64 0 0\n").is_empty());
         assert!(ask(b"walk 1 1\n").is_empty());
         assert!(ask(&[0xff, 0xfe]).is_empty());
-        assert!(ask(format!("run 2 20\n{long}").as_bytes()).len() > 16);
+        assert!(ask(format!("run 3 20\n{long}").as_bytes()).len() > 16);
         // Nothing is read of what is too long.
         stream.write_all(&u32::MAX.to_ne_bytes()).unwrap();
         assert_eq!(stream.read(&mut [0]).unwrap(), 0);

@@ -23,6 +23,23 @@ pub fn is_float(alu: &Alu) -> bool {
     ["F32", "F64", "Selp"].iter().any(|part| alu.name.contains(part))
 }
 
+/// Whether an `.f32` result is made a canonical NaN if it is one; with [`Writer::any_nan`] it is not.
+pub fn makes_nans(alu: &Alu) -> bool {
+    let saturates = |alu: &Alu| alu.flags & 2 != 0;
+    match alu.name.as_str() {
+        "AddF32" | "SubF32" | "MulF32" | "DivF32" | "FmaF32" => !saturates(alu),
+        "SqrtF32" | "SqrtF32Ftz" | "RcpF32" | "RcpF32Ftz" => true,
+        _ => false,
+    }
+}
+
+/// Whether the result is the same for all NaNs that an `.f32` operand may be.
+pub fn sees_one_nan(alu: &Alu) -> bool {
+    alu.name == "CmpF32"
+        || makes_nans(alu)
+        || ["AddF32", "SubF32", "MulF32", "DivF32", "FmaF32"].contains(&alu.name.as_str())
+}
+
 fn unary(w: &mut Writer<'_>, name: &str, ty: &str, alu: &Alu, a: &str) -> Option<String> {
     Some(match name {
         "Mov32" | "Mov64" => a.to_string(),
@@ -386,6 +403,8 @@ fn finish(w: &mut Writer<'_>, flush: bool, saturate: bool, value: &str) -> Strin
         let below = w.two("fcmp olt", "float", &low, &one);
         let clamped = w.select(&below, "float", &low, &one);
         w.cast("bitcast", "float", &clamped, "i32")
+    } else if w.any_nan {
+        w.cast("bitcast", "float", value, "i32")
     } else {
         let nan = w.two("fcmp uno", "float", value, value);
         let (bits, canonical) =

@@ -10,20 +10,23 @@ use object::{
     SectionIndex,
 };
 
+use super::Vectors;
 use super::emit::ENTRY;
 use crate::error::{LowerError, Result, bug};
 use crate::raw;
 use crate::target::{self, CodeTarget};
 
 /// What the processor must have, as the CPU device's own loops for whole warps.
-const FEATURES: &str = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt";
+const AVX2: &str = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt";
+/// The same with vectors of 512 bits.
+const AVX512: &str = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+avx512f,+avx512bw,+avx512dq,+avx512vl";
 /// Loops are written as they are to be; what is left is to compute nothing twice.
 const PASSES: &str = "always-inline,globaldce,function(early-cse<memssa>,\
     instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,early-cse,loop-mssa(licm),adce)";
 
 /// Optimises the text of a module and makes code of it.
-pub fn make(text: &str) -> Result<Vec<u8>> {
-    let machine = machine()?;
+pub fn make(text: &str, vectors: Vectors) -> Result<Vec<u8>> {
+    let machine = machine(vectors)?;
     let context = Context::create();
     let module =
         raw::parse_ir(&context, "run", text.as_bytes()).map_err(|m| bug("native code", m))?;
@@ -41,7 +44,11 @@ pub fn make(text: &str) -> Result<Vec<u8>> {
     flat(object.as_slice()).map_err(|message| bug("native code", message))
 }
 
-fn machine() -> Result<TargetMachine> {
+fn machine(vectors: Vectors) -> Result<TargetMachine> {
+    let features = match vectors {
+        Vectors::Avx2 => AVX2,
+        Vectors::Avx512 => AVX512,
+    };
     target::initialize(CodeTarget::Host);
     let name = CodeTarget::Host.triple();
     let wrong = |message: String| LowerError::Target { triple: name.into(), message };
@@ -49,7 +56,7 @@ fn machine() -> Result<TargetMachine> {
     let (level, reloc) = (OptimizationLevel::Default, RelocMode::PIC);
     Target::from_triple(&triple)
         .map_err(|error| wrong(error.to_string()))?
-        .create_target_machine(&triple, "x86-64", FEATURES, level, reloc, CodeModel::Small)
+        .create_target_machine(&triple, "x86-64", features, level, reloc, CodeModel::Small)
         .ok_or_else(|| wrong("no target machine".to_string()))
 }
 

@@ -33,3 +33,5 @@ pub const INTERPRET: u32 = 13;
 pub const FIND: u32 = 14;
 /// See [`self`].
 pub const BRANCHES: u32 = 15;
+/// See [`self`].
+pub const IN_STEP: u32 = 16;

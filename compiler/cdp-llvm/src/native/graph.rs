@@ -1,6 +1,6 @@
 //! A run cut into stretches, each a graph of values.
 //!
-//! A stretch is what may be computed a few lanes at a time: its loads come before its stores, and no address in
+//! A stretch is what may be computed a few lanes at a time: its loads come before its stores to the same memory, and no address in
 //! it depends on what it loads, so that all addresses can be looked at before anything is written. What
 //! only the interpreter does is a stretch by itself. Branches are looked at before anything is written too; one
 //! that cannot be, and one that comes late, begins the next stretch: where lanes take it, what precedes it
@@ -113,7 +113,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
 fn is_known(alu: &Alu) -> bool {
     let args = vec!["poison".to_string(); alu.args.len()];
     let (mut out, mut names) = (String::new(), 0);
-    let mut writer = Writer { out: &mut out, names: &mut names, lanes: 1 };
+    let mut writer = Writer::new(&mut out, &mut names, 1);
     arith::operation(&mut writer, alu, &args).is_some()
 }
 
@@ -127,7 +127,8 @@ struct Open<'a> {
     /// Values that do not come from what is in this row now, but were there.
     made: HashMap<(u32, Shape), Id>,
     loaded: BTreeSet<Id>,
-    stores: bool,
+    /// It stores to global memory, to shared memory: nothing lies in both.
+    stores: [bool; 2],
     empty: bool,
 }
 
@@ -135,16 +136,19 @@ impl<'a> Open<'a> {
     fn new(run: &'a Run, first: usize) -> Open<'a> {
         let stretch = Stretch { first, ..Stretch::default() };
         let (rows, made, loaded) = Default::default();
-        Open { run, stretch, rows, made, loaded, stores: false, empty: true }
+        Open { run, stretch, rows, made, loaded, stores: [false; 2], empty: true }
     }
 
     fn must_end_before(&self, line: &Line, index: usize) -> bool {
         let is_loaded = |row: &u32| self.rows.get(row).is_some_and(|id| self.loaded.contains(id));
         match line {
-            Line::Access(access) => is_loaded(&access.a) || !access.store && self.stores,
+            Line::Access(access) => {
+                is_loaded(&access.a)
+                    || !access.store && self.stores[usize::from(access.is_shared())]
+            }
             Line::Branch(row, _) => {
                 let late = index - self.stretch.first > LOST;
-                is_loaded(row) || self.stores || late
+                is_loaded(row) || self.stores.contains(&true) || late
             }
             _ => false,
         }
@@ -213,7 +217,7 @@ impl<'a> Open<'a> {
                 let address = self.row(access.a, access.address());
                 let stored = access.store.then(|| self.row(access.d, access.value()));
                 self.stretch.accesses.push(Placed { access: *access, address, stored });
-                self.stores |= access.store;
+                self.stores[usize::from(access.is_shared())] |= access.store;
                 if access.store {
                     return;
                 }

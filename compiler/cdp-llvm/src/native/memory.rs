@@ -1,5 +1,5 @@
 //! Accesses to memory in native code: addresses of all lanes pass one check, for all accesses through the same
-//! row, and eight lanes that follow each other or go to one place are one move. What is checked is what the
+//! row, and the lanes of a vector that follow each other or go to one place are one move. What is checked is what the
 //! interpreter checks for a whole warp (`cdp_emulator`'s `exec::memory::whole`); native code may give up more
 //! often, never less.
 
@@ -15,7 +15,8 @@ use super::write::{Writer, vector};
 pub struct Group {
     /// The addresses.
     pub address: Id,
-    bytes: u32,
+    /// Of an element.
+    pub bytes: u32,
     memory: Memory,
     store: bool,
     /// Numbers of the accesses in the stretch.
@@ -24,14 +25,25 @@ pub struct Group {
 
 /// What was found out about a group's addresses, as names of values.
 pub struct Found {
-    /// 32 addresses in memory; none if there is one for all lanes.
-    addresses: Option<String>,
-    /// The address of the first lane of each eight.
-    heads: [String; 4],
-    /// Eight lanes follow each other, in each eight.
-    row: String,
-    /// Eight lanes go to one place, in each eight.
-    same: String,
+    lie: Lie,
+    /// The address of the first lane of each vector.
+    heads: Vec<String>,
+}
+
+/// How the addresses of lanes lie.
+enum Lie {
+    /// There is one for all.
+    Same,
+    /// They follow each other.
+    Row,
+    /// 32 in memory, and conditions.
+    Each {
+        addresses: String,
+        /// The lanes follow each other, in each vector.
+        row: String,
+        /// They go to one place, in each vector.
+        same: String,
+    },
 }
 
 impl Group {
@@ -64,7 +76,7 @@ impl Group {
         self.memory != Memory::Global
     }
 
-    /// Puts eight addresses into memory, and adds to the sums of these names what they lack of following each
+    /// Puts a vector's addresses into memory, and adds to the sums of these names what they lack of following each
     /// other, and of being the same.
     pub fn follow(
         &self,
@@ -74,18 +86,19 @@ impl Group {
         name: &str,
         [row, same]: [&str; 2],
     ) {
-        let ty = "<8 x i64>";
+        let (ty, lanes) = (w.ty("i64"), w.lanes);
         let address = match self.memory {
             Memory::Shared => w.cast("zext", "i32", address, "i64"),
             _ => address.to_string(),
         };
         let at = w.set(format_args!("getelementptr i8, ptr {space}, i64 %{name}c64"));
-        let _ = writeln!(w.out, "  store {ty} {address}, ptr {at}, align 32");
+        let _ = writeln!(w.out, "  store {ty} {address}, ptr {at}, align 64");
         let head = w.set(format_args!(
-            "shufflevector {ty} {address}, {ty} poison, <8 x i32> zeroinitializer"
+            "shufflevector {ty} {address}, {ty} poison, <{lanes} x i32> zeroinitializer"
         ));
         let apart = w.two("sub", "i64", &address, &head);
-        let ahead: Vec<String> = (0..8).map(|lane| format!("i64 {}", lane * self.bytes)).collect();
+        let ahead: Vec<String> =
+            (0..lanes).map(|lane| format!("i64 {}", lane as u32 * self.bytes)).collect();
         let stray = w.two("xor", "i64", &apart, &format!("<{}>", ahead.join(", ")));
         let _ = writeln!(w.out, "  %{row}n = or {ty} %{row}, {stray}");
         let _ = writeln!(w.out, "  %{same}n = or {ty} %{same}, {apart}");
@@ -96,29 +109,48 @@ impl Group {
         let (space, row, same) = match addresses {
             Addresses::Each { space, row, same } => (space, row, same),
             Addresses::Same(address) => {
-                let address = match self.memory {
-                    Memory::Shared => f.set(format_args!("zext i32 {address} to i64")),
-                    _ => address.clone(),
-                };
-                let (row, same) = ("false".to_string(), "true".to_string());
-                let heads = [0; 4].map(|_| address.clone());
+                let address = self.widened(f, address);
                 self.check(f, stretch, [&address, &address, &address]);
-                return Found { addresses: None, heads, row, same };
+                return Found { lie: Lie::Same, heads: vec![address] };
+            }
+            Addresses::Row(address) => {
+                let first = self.widened(f, address);
+                let last = f.set(format_args!("add i64 {first}, {}", 31 * self.bytes));
+                self.check(f, stretch, [&first, &last, &first]);
+                let step = f.lanes as u32 * self.bytes;
+                let count = vectors(f);
+                let head = |at| f.set(format_args!("add i64 {first}, {}", at * step));
+                let heads = (0..count).map(head).collect();
+                return Found { lie: Lie::Row, heads };
             }
         };
+        let lanes = f.lanes;
         let none = |f: &mut Function, value: &str| {
-            let any =
-                f.set(format_args!("call i64 @llvm.vector.reduce.or.v8i64(<8 x i64> {value})"));
+            let any = f.set(format_args!(
+                "call i64 @llvm.vector.reduce.or.v{lanes}i64(<{lanes} x i64> {value})"
+            ));
             f.set(format_args!("icmp eq i64 {any}, 0"))
         };
         let (row, same) = (none(f, row), none(f, same));
-        let heads = [0, 64, 128, 192].map(|offset| {
-            let at = f.set(format_args!("getelementptr i8, ptr {space}, i64 {offset}"));
-            f.set(format_args!("load i64, ptr {at}, align 32"))
-        });
+        let heads: Vec<String> =
+            (0..vectors(f)).map(|at| self.lane(f, space, at * lanes as u32)).collect();
         let bounds = self.bounds(f, space, &row, &same, &heads);
         self.check(f, stretch, [&bounds[0], &bounds[1], &bounds[2]]);
-        Found { addresses: Some(space.clone()), heads, row, same }
+        Found { lie: Lie::Each { addresses: space.clone(), row, same }, heads }
+    }
+
+    /// An address or offset in 64 bits.
+    fn widened(&self, f: &mut Function, address: &str) -> String {
+        match self.memory {
+            Memory::Shared => f.set(format_args!("zext i32 {address} to i64")),
+            _ => address.to_string(),
+        }
+    }
+
+    /// One of 32 addresses.
+    fn lane(&self, f: &mut Function, addresses: &str, lane: u32) -> String {
+        let at = f.set(format_args!("getelementptr i8, ptr {addresses}, i64 {}", lane * 8));
+        f.set(format_args!("load i64, ptr {at}, align 8"))
     }
 
     /// The lowest and the highest address, and all bits that are set in any.
@@ -128,7 +160,7 @@ impl Group {
         space: &str,
         row: &str,
         same: &str,
-        heads: &[String; 4],
+        heads: &[String],
     ) -> [String; 3] {
         let of_heads = |f: &mut Function, call: &str| {
             let mut all = heads[0].clone();
@@ -143,7 +175,7 @@ impl Group {
         for head in &heads[1..] {
             bits = f.set(format_args!("or i64 {bits}, {head}"));
         }
-        let step = 7 * self.bytes;
+        let step = (f.lanes as u32 - 1) * self.bytes;
         let reach = f.set(format_args!("select i1 {row}, i64 {step}, i64 0"));
         let high = f.set(format_args!("add i64 {high}, {reach}"));
         let simple = f.set(format_args!("or i1 {row}, {same}"));
@@ -161,7 +193,7 @@ impl Group {
         })
     }
 
-    /// Checks that all accesses lie where they may. `bits` are all that are set in the first address of any eight: the
+    /// Checks that all accesses lie where they may. `bits` are all that are set in the first address of any vector: the
     /// highest address may have wrapped on its way from there.
     fn check(&self, f: &mut Function, stretch: &Stretch, [low, high, bits]: [&str; 3]) {
         let added =
@@ -235,16 +267,24 @@ impl Group {
 
     /// Reads something of each line of memory that the first access reads, by instructions of their own.
     /// A processor that finds each of them stepping evenly through memory from one execution of the run to the next
-    /// fetches ahead; of the loads in the loop, one instruction for all eights, it cannot tell: reading 16 MiB
+    /// fetches ahead; of the loads in the loop, one instruction for all vectors, it cannot tell: reading 16 MiB
     /// in steps of 64 KiB took three times as long.
     pub fn touch(&self, f: &mut Function, stretch: &Stretch, found: &Found) {
         if self.is_shared() || self.store {
             return;
         }
         let added = self.accesses.first().map_or(0, |&index| stretch.accesses[index].access.added);
-        let lines = if self.bytes == 8 { &[0, 1, 2, 3][..] } else { &[0, 2] };
-        for &eight in lines {
-            let at = f.set(format_args!("add i64 {}, {added}", found.heads[eight]));
+        // Of one line of 64 bytes each, if they are a row.
+        for lane in (0..32).step_by(64 / self.bytes as usize) {
+            let address = match &found.lie {
+                Lie::Same if lane > 0 => break,
+                Lie::Same => found.heads[0].clone(),
+                Lie::Row => {
+                    f.set(format_args!("add i64 {}, {}", found.heads[0], lane * self.bytes))
+                }
+                Lie::Each { addresses, .. } => self.lane(f, addresses, lane),
+            };
+            let at = f.set(format_args!("add i64 {address}, {added}"));
             let at = f.set(format_args!("inttoptr i64 {at} to ptr"));
             f.set(format_args!("load volatile i32, ptr {at}, align 4"));
         }
@@ -252,12 +292,14 @@ impl Group {
 
     /// All lanes follow each other.
     fn whole_row(&self, f: &mut Function, found: &Found) -> String {
-        let mut full = found.row.clone();
-        for eight in 1..4u32 {
-            let ahead = eight * 8 * self.bytes;
+        let Lie::Each { row, .. } = &found.lie else {
+            return matches!(found.lie, Lie::Row).to_string();
+        };
+        let mut full = row.clone();
+        for (at, head) in found.heads.iter().enumerate().skip(1) {
+            let ahead = (at * f.lanes) as u32 * self.bytes;
             let wanted = f.set(format_args!("add i64 {}, {ahead}", found.heads[0]));
-            let follows =
-                f.set(format_args!("icmp eq i64 {}, {wanted}", found.heads[eight as usize]));
+            let follows = f.set(format_args!("icmp eq i64 {head}, {wanted}"));
             full = f.set(format_args!("and i1 {full}, {follows}"));
         }
         full
@@ -265,23 +307,32 @@ impl Group {
 
     /// Segments of 128 bytes that an access goes to, as the interpreter counts them.
     fn segments(&self, f: &mut Function, found: &Found, full: &str, added: i32) -> String {
-        let Some(addresses) = &found.addresses else { return "1".to_string() };
-        let label = f.set(format_args!("add i64 {}, {added}", found.heads[0]));
-        let (first, label) = (label.clone(), label.trim_start_matches('%').to_string());
+        if let Lie::Same = found.lie {
+            return "1".to_string();
+        }
+        let first = f.set(format_args!("add i64 {}, {added}", found.heads[0]));
+        let Lie::Each { addresses, .. } = &found.lie else {
+            return self.segments_of_row(f, &first);
+        };
+        let label = first.trim_start_matches('%').to_string();
         f.line(format_args!("br i1 {full}, label %{label}f, label %{label}o"));
         let _ = writeln!(f.body, "{label}f:");
-        let last = f.set(format_args!("add i64 {first}, {}", self.bytes * 32 - 1));
-        let (last, begin) =
-            (f.set(format_args!("lshr i64 {last}, 7")), f.set(format_args!("lshr i64 {first}, 7")));
-        let between = f.set(format_args!("sub i64 {last}, {begin}"));
-        let of_row = f.set(format_args!("add i64 {between}, 1"));
+        let of_row = self.segments_of_row(f, &first);
         let _ = write!(f.body, "  br label %{label}e\n{label}o:\n");
         let other = f.set(format_args!("call i64 @segments(ptr {addresses}, i64 {added})"));
         f.block(&format!("{label}e"));
         f.set(format_args!("phi i64 [ {of_row}, %{label}f ], [ {other}, %{label}o ]"))
     }
 
-    /// Eight lanes of a load, in the loop of this name.
+    fn segments_of_row(&self, f: &mut Function, first: &str) -> String {
+        let last = f.set(format_args!("add i64 {first}, {}", self.bytes * 32 - 1));
+        let (last, begin) =
+            (f.set(format_args!("lshr i64 {last}, 7")), f.set(format_args!("lshr i64 {first}, 7")));
+        let between = f.set(format_args!("sub i64 {last}, {begin}"));
+        f.set(format_args!("add i64 {between}, 1"))
+    }
+
+    /// A vector of a load, in the loop of this name.
     pub fn load(
         &self,
         w: &mut Writer<'_>,
@@ -291,31 +342,38 @@ impl Group {
         name: &str,
     ) -> String {
         let lane = if self.bytes == 8 { "i64" } else { "i32" };
-        let (ty, bytes) = (vector(8, lane), self.bytes);
-        let Some(addresses) = &found.addresses else {
-            let at = self.pointer(w, &found.heads[0], access);
-            let one = w.set(format_args!("load {lane}, ptr {at}, align {bytes}"));
-            return w.broadcast(lane, &one);
+        let (ty, bytes) = (w.ty(lane), self.bytes);
+        let (addresses, row, same) = match &found.lie {
+            Lie::Same => {
+                let at = self.pointer(w, &found.heads[0], access);
+                let one = w.set(format_args!("load {lane}, ptr {at}, align {bytes}"));
+                return w.broadcast(lane, &one);
+            }
+            Lie::Row => {
+                let at = self.pointer(w, &found.heads[0], access);
+                let at =
+                    w.set(format_args!("getelementptr i8, ptr {at}, i64 %{name}c{}", bytes * 8));
+                return w.set(format_args!("load {ty}, ptr {at}, align {bytes}"));
+            }
+            Lie::Each { addresses, row, same } => (addresses, row, same),
         };
         let here = w.set(format_args!("getelementptr i8, ptr {addresses}, i64 %{name}c64"));
-        let head = w.set(format_args!("load i64, ptr {here}, align 32"));
+        let head = w.set(format_args!("load i64, ptr {here}, align 64"));
         let at = self.pointer(w, &head, access);
-        let _ =
-            write!(w.out, "  br i1 {}, label %{label}r, label %{label}t\n{label}r:\n", found.row);
-        let row = w.set(format_args!("load {ty}, ptr {at}, align {bytes}"));
+        let _ = write!(w.out, "  br i1 {row}, label %{label}r, label %{label}t\n{label}r:\n");
+        let whole = w.set(format_args!("load {ty}, ptr {at}, align {bytes}"));
         let _ = write!(
             w.out,
-            "  br label %{label}e\n{label}t:\n  br i1 {}, label %{label}s, label %{label}o\n{label}s:\n",
-            found.same
+            "  br label %{label}e\n{label}t:\n  br i1 {same}, label %{label}s, label %{label}o\n{label}s:\n"
         );
         let one = w.set(format_args!("load {lane}, ptr {at}, align {bytes}"));
-        let same = w.broadcast(lane, &one);
+        let one = w.broadcast(lane, &one);
         let _ = write!(w.out, "  br label %{label}e\n{label}o:\n");
         let base = self.base(w, access);
         let other = w.set(format_args!("call {ty} @gather{bytes}(ptr {here}, i64 {base})"));
         let _ = write!(w.out, "  br label %{label}e\n{label}e:\n");
         w.set(format_args!(
-            "phi {ty} [ {row}, %{label}r ], [ {same}, %{label}s ], [ {other}, %{label}o ]"
+            "phi {ty} [ {whole}, %{label}r ], [ {one}, %{label}s ], [ {other}, %{label}o ]"
         ))
     }
 
@@ -328,37 +386,34 @@ impl Group {
         space: &str,
         label: &str,
     ) {
-        let lane = if self.bytes == 8 { "i64" } else { "i32" };
-        let (ty, bytes) = (vector(8, lane), self.bytes);
-        for eight in 0..4usize {
-            let label = format!("{label}q{eight}");
-            let from = f.set(format_args!(
-                "getelementptr i8, ptr {space}, i64 {}",
-                eight as u32 * 8 * bytes
-            ));
+        let (lane, bytes) = (if self.bytes == 8 { "i64" } else { "i32" }, self.bytes);
+        if let Lie::Same = found.lie {
+            // Of lanes that write one place the last one stays.
+            let from = f.set(format_args!("getelementptr i8, ptr {space}, i64 {}", 31 * bytes));
+            let last = f.set(format_args!("load {lane}, ptr {from}, align {bytes}"));
+            let at = f.with_writer(|w| self.pointer(w, &found.heads[0], access));
+            return f.line(format_args!("store {lane} {last}, ptr {at}, align {bytes}"));
+        }
+        let (ty, lanes) = (vector(f.lanes, lane), f.lanes as u32);
+        for (part, head) in (0u32..).zip(&found.heads) {
+            let label = format!("{label}q{part}");
+            let from =
+                f.set(format_args!("getelementptr i8, ptr {space}, i64 {}", part * lanes * bytes));
             let value = f.set(format_args!("load {ty}, ptr {from}, align 32"));
-            let head = found.heads[eight].clone();
-            let at = f.with_writer(|w| self.pointer(w, &head, access));
-            f.line(format_args!("br i1 {}, label %{label}r, label %{label}o", found.row));
+            let at = f.with_writer(|w| self.pointer(w, head, access));
+            let Lie::Each { addresses, row, .. } = &found.lie else {
+                f.line(format_args!("store {ty} {value}, ptr {at}, align {bytes}"));
+                continue;
+            };
+            f.line(format_args!("br i1 {row}, label %{label}r, label %{label}o"));
             let _ = writeln!(f.body, "{label}r:");
             f.line(format_args!("store {ty} {value}, ptr {at}, align {bytes}"));
             f.line(format_args!("br label %{label}e"));
             let _ = writeln!(f.body, "{label}o:");
-            match &found.addresses {
-                Some(addresses) => {
-                    let here = f
-                        .set(format_args!("getelementptr i8, ptr {addresses}, i64 {}", eight * 64));
-                    let base = f.with_writer(|w| self.base(w, access));
-                    f.line(format_args!(
-                        "call void @scatter{bytes}(ptr {here}, i64 {base}, {ty} {value})"
-                    ));
-                }
-                // Of lanes that write one place the last one stays.
-                None => {
-                    let last = f.set(format_args!("extractelement {ty} {value}, i32 7"));
-                    f.line(format_args!("store {lane} {last}, ptr {at}, align {bytes}"));
-                }
-            }
+            let here =
+                f.set(format_args!("getelementptr i8, ptr {addresses}, i64 {}", part * lanes * 8));
+            let base = f.with_writer(|w| self.base(w, access));
+            f.line(format_args!("call void @scatter{bytes}(ptr {here}, i64 {base}, {ty} {value})"));
             f.block(&format!("{label}e"));
         }
     }
@@ -380,17 +435,22 @@ impl Group {
     }
 }
 
+/// How many vectors have the lanes of a warp.
+fn vectors(f: &Function) -> u32 {
+    32 / f.lanes as u32
+}
+
 /// What loads and stores of lanes that go anywhere call: `gather4`, `scatter4` and those of eight bytes.
-pub fn helpers() -> String {
+pub fn helpers(lanes: usize) -> String {
     let mut text = String::new();
     for (bytes, lane) in [(4, "i32"), (8, "i64")] {
-        let ty = vector(8, lane);
+        let ty = vector(lanes, lane);
         let _ = writeln!(
             text,
             "define internal {ty} @gather{bytes}(ptr %addresses, i64 %base) alwaysinline nounwind {{"
         );
         let mut so_far = "poison".to_string();
-        for n in 0..8 {
+        for n in 0..lanes {
             place(&mut text, n);
             let _ = writeln!(text, "  %x{n} = load {lane}, ptr %p{n}, align {bytes}");
             let _ = writeln!(text, "  %v{n} = insertelement {ty} {so_far}, {lane} %x{n}, i32 {n}");
@@ -401,7 +461,7 @@ pub fn helpers() -> String {
             text,
             "define internal void @scatter{bytes}(ptr %addresses, i64 %base, {ty} %all) alwaysinline nounwind {{"
         );
-        for n in 0..8 {
+        for n in 0..lanes {
             place(&mut text, n);
             let _ = writeln!(text, "  %x{n} = extractelement {ty} %all, i32 {n}");
             let _ = writeln!(text, "  store {lane} %x{n}, ptr %p{n}, align {bytes}");

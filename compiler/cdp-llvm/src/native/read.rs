@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The version of the text that is understood.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Instructions of the longest run.
 const MOST: usize = 256;
 
@@ -69,6 +69,11 @@ impl Access {
     /// Shape of the row of addresses.
     pub fn address(&self) -> Shape {
         if self.memory == Memory::Shared { Shape::Narrow } else { Shape::Wide }
+    }
+
+    /// To memory that no address of global memory names.
+    pub fn is_shared(&self) -> bool {
+        self.memory != Memory::Global
     }
 
     /// Shape of what is loaded or stored.
@@ -288,12 +293,12 @@ mod tests {
 
     #[test]
     fn what_is_no_run_is_none() {
-        let good = "run 2 3\nalu Add32 0 nnn- 0 32 64 0 0\nbranch 160 1\nload global 4 96 128 -4 3\nconst n 32 7\ngone 1 0\ndead n 0\n";
+        let good = "run 3 3\nalu Add32 0 nnn- 0 32 64 0 0\nbranch 160 1\nload global 4 96 128 -4 3\nconst n 32 7\ngone 1 0\ndead n 0\n";
         let run = read(good).expect("a run");
         assert_eq!((run.lines.len(), run.constants[&32], run.dead.len()), (3, 7, 1));
         for (from, to) in [
-            ("run 2", "run 1"),
-            ("run 2 3", "run 2 2"),
+            ("run 3", "run 1"),
+            ("run 3 3", "run 3 2"),
             ("160 1", "160 2"),
             ("160 1", "160"),
             ("gone 1 0", "gone 1"),

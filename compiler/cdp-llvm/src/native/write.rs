@@ -1,4 +1,4 @@
-//! Instructions of LLVM IR as text, for values of one lane or of eight.
+//! Instructions of LLVM IR as text, for values of one lane or of several.
 
 use std::fmt::Write;
 
@@ -8,11 +8,18 @@ pub struct Writer<'a> {
     pub out: &'a mut String,
     /// Names are numbers; the last one given.
     pub names: &'a mut u32,
-    /// 1 or 8.
+    /// 1, or as many as a vector has.
     pub lanes: usize,
+    /// Results in floating point may be any NaN where they are one.
+    pub any_nan: bool,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    /// Writes there.
+    pub fn new(out: &'a mut String, names: &'a mut u32, lanes: usize) -> Writer<'a> {
+        Writer { out, names, lanes, any_nan: false }
+    }
+
     /// A new name, given to what the text does.
     pub fn set(&mut self, text: std::fmt::Arguments<'_>) -> String {
         *self.names += 1;

@@ -338,7 +338,8 @@ pub struct Function {
     pub names: Vec<(Name, [Shape; 4])>,
     /// Runs that may become machine code.
     pub runs: Vec<Arc<Run>>,
-    /// Rows that registers share, each with the first and the last PTX instruction that names who has it.
+    /// Rows of registers, each with the first and the last PTX instruction that may read who has it, or for a
+    /// register that shares its row the first that names it; in order.
     pub tenants: Vec<(u32, u32, u32)>,
     /// Words of a frame.
     pub frame_words: u32,

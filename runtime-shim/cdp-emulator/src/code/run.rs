@@ -48,6 +48,9 @@ pub struct Context {
     pub find: unsafe extern "C" fn(*mut Context, u64, u64, u32, u32) -> u32,
     /// 15: grows by the branches that were passed, which no lane took.
     pub branches: u64,
+    /// 16: not 0 if the lanes count the threads one by one along x: each has the `%tid.x` after that of the lane
+    /// before, and all have the same `%tid.y` and `%tid.z`.
+    pub in_step: u64,
     /// The run's first instruction; this and what follows is not for native code.
     pub code: *const Inst,
     /// Whom [`Context::find`] asks.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use cdp_ptx as ptx;
 
-use super::reuse::{self, Life};
+use super::reuse::{self, Life, Use};
 use super::{Decoded, Decoder, named};
 use crate::code::{Shape, Slot};
 
@@ -35,8 +35,8 @@ impl Decoder<'_> {
     /// Gives every register a place. First those whose contents count from the beginning of the function,
     /// which frames set to zero, then those that are written before they are read.
     pub(super) fn place_registers(&mut self) -> Decoded {
-        let lives = reuse::lives(self.source, self.body, &self.meeting);
-        for (register, life) in self.body.registers.iter().zip(&lives) {
+        let uses = reuse::uses(self.source, self.body, &self.meeting);
+        for (register, Use { life, .. }) in self.body.registers.iter().zip(&uses) {
             let at_once = *life == Life::FromStart;
             let place = match register.ty.bits() {
                 1 => RegPlace::Pred(0),
@@ -71,7 +71,7 @@ impl Decoder<'_> {
         }
         self.out.frame_words = next.saturating_add(1).next_multiple_of(32);
         self.out.zeroed_words = self.out.frame_words;
-        self.place_written(&lives);
+        self.place_written(&uses);
         let has_atomics =
             |i: &ptx::Instruction| matches!(&i.inst, ptx::Inst::Atom(a) if a.dst.is_some());
         self.unread = vec![false; self.registers.len()];
@@ -86,9 +86,9 @@ impl Decoder<'_> {
 
     /// Places the registers that are written before they are read. One row serves many that live within a
     /// basic block.
-    fn place_written(&mut self, lives: &[Life]) {
+    fn place_written(&mut self, uses: &[Use]) {
         let mut spans = Vec::new();
-        for (reg, life) in lives.iter().enumerate() {
+        for (reg, Use { life, .. }) in uses.iter().enumerate() {
             match (*life, self.registers[reg]) {
                 (_, RegPlace::Pred(_) | RegPlace::Quad(_)) | (Life::FromStart, _) => {}
                 (Life::Written, RegPlace::Narrow(_)) => {
@@ -113,6 +113,17 @@ impl Decoder<'_> {
             self.out.tenants.push((row, first, last));
             self.registers[reg] = if wide { RegPlace::Wide(row) } else { RegPlace::Narrow(row) };
         }
+        // Others have a row for themselves.
+        for (place, Use { life, first, last }) in self.registers.iter().zip(uses) {
+            match (life, *place) {
+                (_, RegPlace::Pred(row))
+                | (Life::FromStart | Life::Written, RegPlace::Narrow(row) | RegPlace::Wide(row)) => {
+                    self.out.tenants.push((row, *first, *last));
+                }
+                _ => {}
+            }
+        }
+        self.out.tenants.sort_unstable();
     }
 
     /// Lays out the local frame: parameters and results of a device function, call parameters,

@@ -21,6 +21,8 @@ pub struct MeetingPoints {
     pub block_of: Vec<u32>,
     /// Instructions before which lanes meet (the number of instructions: before the final return).
     pub joins: BTreeSet<u32>,
+    /// First and last instruction of what branches backwards go round, those that overlap as one; in order.
+    pub loops: Vec<(u32, u32)>,
 }
 
 /// Finds the meeting points.
@@ -31,6 +33,7 @@ pub fn analyse(module: &Module, body: &Body) -> MeetingPoints {
         join_of: vec![None; count],
         block_of: (0..count as u32).map(|index| cfg.block_of(index).0).collect(),
         joins: BTreeSet::new(),
+        loops: loops(&cfg),
     };
     for block in &cfg.blocks {
         if block.successors.len() + usize::from(block.exits) < 2 {
@@ -50,6 +53,23 @@ pub fn analyse(module: &Module, body: &Body) -> MeetingPoints {
         }
     }
     points
+}
+
+fn loops(cfg: &Cfg) -> Vec<(u32, u32)> {
+    let mut all: Vec<(u32, u32)> = Vec::new();
+    for block in &cfg.blocks {
+        let targets = block.successors.iter().map(|to| cfg.blocks[to.index()].first);
+        all.extend(targets.filter(|first| *first < block.end).map(|first| (first, block.end - 1)));
+    }
+    all.sort_unstable();
+    let mut apart: Vec<(u32, u32)> = Vec::new();
+    for (first, last) in all {
+        match apart.last_mut() {
+            Some(before) if first <= before.1 => before.1 = before.1.max(last),
+            _ => apart.push((first, last)),
+        }
+    }
+    apart
 }
 
 fn returns(instruction: &Instruction) -> bool {

@@ -7,7 +7,8 @@
 //! divergence needs no thought. No instruction gets the row of one of its operands for its result: many write
 //! before they have read everything.
 //!
-//! No colouring of whole functions: what lives across branches keeps a row of its own.
+//! No colouring of whole functions: what lives across branches keeps a row of its own. Of that it is known from
+//! where to where it is named, and loops that overlap with it count as a whole: outside of them nobody reads it.
 
 use cdp_ptx as ptx;
 use cdp_ptx::{Inst, Operand, Reg};
@@ -26,6 +27,17 @@ pub enum Life {
     Within(u32, u32),
 }
 
+/// A register's use.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// How long.
+    pub life: Life,
+    /// No thread reads it before this instruction, as it is written, nor behind the next one.
+    pub first: u32,
+    /// See `first`.
+    pub last: u32,
+}
+
 /// What is known of a register while the instructions are walked.
 #[derive(Clone, Copy)]
 enum Seen {
@@ -39,15 +51,18 @@ enum Seen {
     Elsewhere {
         /// The function's first basic block writes it first.
         written: bool,
+        first: u32,
+        last: u32,
     },
 }
 
 /// Finds how long each register is of use.
-pub fn lives(source: &ptx::Function, body: &ptx::Body, meeting: &MeetingPoints) -> Vec<Life> {
+pub fn uses(source: &ptx::Function, body: &ptx::Body, meeting: &MeetingPoints) -> Vec<Use> {
     let mut seen = vec![Seen::Never; body.registers.len()];
     for param in source.params.iter().chain(&source.returns) {
         if let ptx::ParamStorage::Register(Some(reg)) = param.storage {
-            seen[reg.index()] = Seen::Elsewhere { written: false };
+            // The caller's as well.
+            seen[reg.index()] = Seen::Elsewhere { written: false, first: 0, last: u32::MAX };
         }
     }
     for (index, instruction) in body.instructions.iter().enumerate() {
@@ -60,24 +75,42 @@ pub fn lives(source: &ptx::Function, body: &ptx::Body, meeting: &MeetingPoints) 
             name(&mut seen[reg.index()], index, block, instruction.guard.is_none());
         }
     }
-    let life = |seen| match seen {
-        Seen::Within { first, last, .. } => Life::Within(first, last),
-        Seen::Elsewhere { written: true } => Life::Written,
-        Seen::Never | Seen::Elsewhere { written: false } => Life::FromStart,
+    seen.into_iter().map(|seen| use_of(seen, &meeting.loops)).collect()
+}
+
+fn use_of(seen: Seen, loops: &[(u32, u32)]) -> Use {
+    let (life, first, last) = match seen {
+        Seen::Within { first, last, .. } => {
+            return Use { life: Life::Within(first, last), first, last };
+        }
+        Seen::Never => return Use { life: Life::FromStart, first: 0, last: 0 },
+        Seen::Elsewhere { written: true, first, last } => (Life::Written, first, last),
+        Seen::Elsewhere { written: false, first, last } => (Life::FromStart, first, last),
     };
-    seen.into_iter().map(life).collect()
+    let from = loops.partition_point(|round| round.1 < first);
+    let to = loops.partition_point(|round| round.0 <= last);
+    let around = loops.get(from..to).unwrap_or(&[]);
+    Use {
+        life,
+        first: around.first().map_or(first, |round| first.min(round.0)),
+        last: around.last().map_or(last, |round| last.max(round.1)),
+    }
 }
 
 fn name(seen: &mut Seen, index: u32, block: u32, begins: bool) {
     *seen = match *seen {
         Seen::Never if begins => Seen::Within { block, first: index, last: index },
-        Seen::Never => Seen::Elsewhere { written: false },
+        Seen::Never => Seen::Elsewhere { written: false, first: index, last: index },
         Seen::Within { block: same, first, .. } if same == block => {
             Seen::Within { block, first, last: index }
         }
         // Every thread runs the first block from its beginning before it comes to another one.
-        Seen::Within { block: first_block, .. } => Seen::Elsewhere { written: first_block == 0 },
-        Seen::Elsewhere { written } => Seen::Elsewhere { written },
+        Seen::Within { block: first_block, first, .. } => {
+            Seen::Elsewhere { written: first_block == 0, first, last: index }
+        }
+        Seen::Elsewhere { written, first, last } => {
+            Seen::Elsewhere { written, first, last: last.max(index) }
+        }
     };
 }
 
@@ -181,6 +214,33 @@ mod tests {
         assert!(alone(0, &format!("@%p add.u32 %r1, 1, 2;\n{store}\n{tail}")));
         // A result that is an operand too begins nothing.
         assert!(alone(0, &format!("add.u32 %r1, %r1, 2;\n{store}\n{tail}")));
+    }
+
+    /// Whether somebody may read what is in the row of this number, counted by the arithmetic that writes it, at
+    /// each instruction of the body.
+    fn read_at(number: usize, body: &str) -> Vec<bool> {
+        let (row, function) = (rows(body)[number], decoded(body));
+        let (_, first, last) = function.tenants.iter().copied().find(|t| t.0 == row).unwrap();
+        // Before the body stands a load, behind it a return.
+        let count = function.lines.len() as u32 - 1;
+        (1..count).map(|at| (first..=last).contains(&at)).collect()
+    }
+
+    #[test]
+    fn what_is_named_across_branches_is_of_use_up_to_its_last_loop() {
+        let store = "st.global.u32 [%a], %r1;";
+        let straight = format!("add.u32 %r1, 1, 2;\n@%p bra L;\n{store}\nL: add.u32 %r2, 1, 1;");
+        assert_eq!(read_at(0, &straight), [true, true, true, false]);
+        let before = format!("add.u32 %r1, 1, 2;\n{store}\nL: add.u32 %r2, 1, 1;\n@%p bra L;");
+        assert_eq!(read_at(0, &before), [true, true, false, false]);
+        let within =
+            format!("add.u32 %r1, 1, 2;\nL: {store}\nadd.u32 %r2, 1, 1;\n@%p bra L;\nbar.sync 0;");
+        assert_eq!(read_at(0, &within), [true, true, true, true, false]);
+        // What a loop writes last it may read first in its next round.
+        let round = format!(
+            "bar.sync 0;\nL: {store}\n@%p bra M;\nM: add.u32 %r1, 3, 4;\n@%p bra L;\nbar.sync 0;"
+        );
+        assert_eq!(read_at(0, &round), [false, true, true, true, true, false]);
     }
 
     #[test]

@@ -138,6 +138,7 @@ pub fn pass_together(machine: &Machine, block: &mut Block, index: usize) -> bool
         warp.paths[0].state = PathState::Ready;
         warp.paths[0].pc = pc + 1;
     }
+    block.look_where_all_met();
     true
 }
 

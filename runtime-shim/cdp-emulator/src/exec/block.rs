@@ -34,6 +34,14 @@ impl Block {
         self.spare_warp = Some(std::mem::replace(&mut self.warps[index], warp));
     }
 
+    /// The same where all warps have met, often when they have filled shared memory; not for long.
+    pub fn look_where_all_met(&mut self) {
+        if !self.all_written && !self.shared.is_empty() && self.written_checks.1 <= 1 << 10 {
+            self.written_checks.0 = 1;
+            self.look_for_all_written();
+        }
+    }
+
     /// From time to time finds out whether all shared memory was written. The intervals double, so
     /// that blocks for which it never is pay little.
     #[inline]
@@ -229,6 +237,8 @@ fn place_threads(grid: &GridInfo, warp: &mut Warp, index: u32) {
             (y, z) = (0, z + 1);
         }
     }
+    // X grows by one from lane to lane, or goes back: then the last one is less far.
+    warp.in_step = warp.tid[0][31] == warp.tid[0][0] + 31;
 }
 
 /// Runs a block, or the blocks of its cluster, until it ends, waits, or used up `budget`

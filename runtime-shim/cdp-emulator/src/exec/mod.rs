@@ -18,6 +18,7 @@ pub mod collective;
 mod dispatch;
 pub mod diverge;
 pub mod door;
+mod extent;
 pub mod fault;
 pub mod mbarrier;
 pub mod memory;
@@ -40,9 +41,10 @@ mod warpgroup;
 
 use std::sync::Arc;
 
+pub use self::extent::CachedExtent;
 use crate::code::{Function, NONE};
 use crate::config::{Checks, WarpScheduling};
-use crate::memory::{Extent, Table};
+use crate::memory::Table;
 use crate::report::ReportKind;
 use crate::texture::TextureDescriptor;
 
@@ -332,6 +334,8 @@ pub struct Warp {
     pub index: u32,
     /// Threads in x, y, z of each lane. No array, because warps are moved out of their block to run.
     pub tid: Vec<[u32; 32]>,
+    /// The lanes count the threads one by one along x.
+    pub in_step: bool,
     /// [`Table::epoch`] for which `cache` holds.
     pub cache_epoch: u64,
     /// Allocations hit lately.
@@ -355,30 +359,6 @@ pub struct Warp {
     pub arrived: u32,
     /// Those of them that arrived in an odd phase.
     pub arrived_in: u32,
-}
-
-/// An allocation that accesses may go to without another lookup. Native code reads it.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct CachedExtent {
-    /// First address.
-    pub lo: u64,
-    /// One past the last readable address.
-    pub hi: u64,
-    /// One past the last writable address (`lo` if read-only).
-    pub write_hi: u64,
-}
-
-impl Default for CachedExtent {
-    fn default() -> CachedExtent {
-        CachedExtent { lo: 1, hi: 0, write_hi: 0 }
-    }
-}
-
-impl From<Extent> for CachedExtent {
-    fn from(e: Extent) -> CachedExtent {
-        CachedExtent { lo: e.lo, hi: e.hi, write_hi: if e.writable { e.hi } else { 0 } }
-    }
 }
 
 /// A block barrier.

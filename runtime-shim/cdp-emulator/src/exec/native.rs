@@ -105,6 +105,7 @@ fn first(machine: &Machine, block: &Block, warp: &Warp) -> Context {
         interpret,
         find,
         branches: 0,
+        in_step: warp.in_step.into(),
         code: std::ptr::null(),
         machine: (&raw const *machine).cast(),
         warp: std::ptr::null_mut(),

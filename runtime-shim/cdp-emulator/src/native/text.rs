@@ -4,7 +4,7 @@
 //! words), `w` (64 words), `p` (a predicate) or `-` (no operand).
 //!
 //! ```text
-//! run 2 COUNT                    version of this text, instructions
+//! run 3 COUNT                    version of this text, instructions
 //! alu NAME FLAGS SHAPES D A B C IMM
 //!                                arithmetic: what `code::Name` says, shapes of d, a, b, c; NAME is ? for
 //!                                what only the interpreter can do
@@ -30,7 +30,7 @@ use std::fmt::Write;
 use crate::code::{Access, Function, Inst, Op, Run, Shape, Special, StateSpace};
 
 /// The version of the text, and of what code finds in [`super::Context`].
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a run does.
 pub fn of(function: &Function, run: &Run) -> String {
@@ -69,7 +69,9 @@ pub fn of(function: &Function, run: &Run) -> String {
 
 /// Nobody reads what is in a row from this PTX instruction on.
 fn is_dead(function: &Function, row: u32, next: u32) -> bool {
-    let mut tenants = function.tenants.iter().filter(|tenant| tenant.0 == row).peekable();
+    let begin = function.tenants.partition_point(|tenant| tenant.0 < row);
+    let of_row = |tenant: &&(u32, u32, u32)| tenant.0 == row;
+    let mut tenants = function.tenants[begin..].iter().take_while(of_row).peekable();
     tenants.peek().is_some() && tenants.all(|&(_, first, last)| first >= next || last < next)
 }
 
