@@ -15,6 +15,7 @@ use inkwell::values::{
 
 use crate::artifact::LlvmModule;
 use crate::bools::{self, Extension};
+use crate::builtins;
 use crate::error::{LowerError, Result, bug};
 use crate::foreign::{self, ForeignKernel};
 use crate::kernel::LAUNCH;
@@ -78,6 +79,7 @@ pub fn lower_clang(
         annotated_limits(context, &module);
         keep_what_host_code_names(&module);
         managed::mark(context, &module)?;
+        builtins::read_registers(&module);
         define_traps(context, &module)?;
         returns::return_at_ends(context, &module)?;
         narrow::convert_by_words(context, &module)?;

@@ -17,6 +17,7 @@
 
 pub mod artifact;
 mod bools;
+mod builtins;
 pub mod call;
 pub mod clang;
 mod codegen;

@@ -107,6 +107,7 @@ int main()
     for (int i = 0; i < 8; i++) {
         printf("%d ", a[i]);
     }
+    printf("\n");
     lowest<<<1, 4>>>(a);
     cudaDeviceSynchronize();
     printf("%d\n", a[8]);

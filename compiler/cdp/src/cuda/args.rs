@@ -16,6 +16,9 @@ use crate::options::{AddressSize, CdpVersion, CompileOptions, DebugInfo, OptLeve
 /// What headers without a version are taken for.
 const OLDEST: ToolVersion = ToolVersion::new(11, 0);
 
+/// What clang's driver includes first by itself, where it is let.
+const WRAPPER: &str = "__clang_cuda_runtime_wrapper.h";
+
 /// 64 bits tell the files of a program apart.
 const UNIT_ID_DIGITS: usize = 16;
 
@@ -52,7 +55,8 @@ pub(super) fn request(
     let toolkit = compiler.toolchain().headers()?;
     let mut args: Vec<OsString> = Vec::new();
     let mut add = |words: &[&str]| args.extend(words.iter().map(OsString::from));
-    add(&["-x", "cuda", "-fgpu-rdc", "-D__CUDACC_RDC__"]);
+    // The headers that clang includes first come behind one of ours.
+    add(&["-x", "cuda", "-fgpu-rdc", "-D__CUDACC_RDC__", "-nocudainc"]);
     let version = toolkit.version().unwrap_or(OLDEST);
     // Sources ask nvcc's name for CUDA's version; clang has it under the names of the headers only.
     add(&[&format!("-D__CUDACC_VER_MAJOR__={}", version.major)]);
@@ -354,16 +358,16 @@ fn args_of_folders(
     }
     add("-isystem", &headers.join("lacking"));
     let root = &compiler.toolchain().headers()?.root;
-    if root.join("include/curand_kernel.h").is_file() {
-        add("-isystem", &headers.join("curand"));
-    }
     let cccl = root.join("include/cccl");
     if cccl.is_dir() {
         add("-isystem", &cccl);
     }
     // Behind everything of the program's own.
+    add("-idirafter", &root.join("include"));
     add("-idirafter", &headers.join("samples"));
-    add("-include", std::path::Path::new("__cdp_cuda.h"));
+    for name in ["__cdp_builtins.h", WRAPPER, "__cdp_cuda.h"] {
+        add("-include", std::path::Path::new(name));
+    }
     Ok(headers)
 }
 

@@ -9,13 +9,13 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::options::CompileOptions;
 
-/// Folder, name and text. Those in `lacking` are always found, those in `curand` where the toolkit has cuRAND's headers,
-/// those in `samples` after all others; `before` has those of [`OF_WRAPPER`].
+/// Folder, name and text. Those in `lacking` are always found, those in `samples` after all others; `before` has those of
+/// [`OF_WRAPPER`].
 const FILES: &[(&str, &str)] = &[
     ("lacking/__cdp_atomics.h", include_str!("headers/__cdp_atomics.h")),
+    ("lacking/__cdp_builtins.h", include_str!("headers/__cdp_builtins.h")),
     ("lacking/__cdp_cache.h", include_str!("headers/__cdp_cache.h")),
     ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
-    ("curand/curand_kernel.h", include_str!("headers/curand_kernel.h")),
     ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),
     ("lacking/type_traits", include_str!("headers/type_traits")),
     ("samples/cuda_profiler_api.h", include_str!("headers/cuda_profiler_api.h")),
