@@ -29,7 +29,7 @@ __global__ void child(unsigned *out, Place from)
     auto thread = threadIdx;
     auto [x, y, z] = blockIdx;
     thread.x += 10;
-    out[threadIdx.x] += thread.x + 100 * (x + y + z) + 1000 * from.thread.x + 10000 * from.grid.y;
+    atomicAdd(&out[threadIdx.x], thread.x + 100 * (x + y + z) + 1000 * from.thread.x + 10000 * from.grid.y);
 }
 
 __global__ void places(unsigned *out)
