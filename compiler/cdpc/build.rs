@@ -8,8 +8,49 @@ fn main() {
     // at every start, which is a quarter of the time that a small file takes.
     println!("cargo::rustc-link-arg-bins=-no-pie");
     link_statically(&["stdc++", "z", "zstd", "ffi"]);
+    order_functions();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CC");
+}
+
+/// Names of LLVM's functions in the order in which they are to lie: those first that every compilation calls. Those that a
+/// version of LLVM does not have are passed over.
+const ORDER: &str = "functions.order";
+
+/// What compiling takes of LLVM lies scattered over 40 MB of code. Side by side, as `functions.order` has it (`cargo xtask
+/// order`), it is an eighth of that, and the system maps fewer pages: a small file takes a fifth less time. Only rustc's
+/// own linker, LLD, is asked: others have other options for it, and the order changes nothing but speed.
+fn order_functions() {
+    let set = |name: &str| std::env::var(name).unwrap_or_default();
+    let flags = set("CARGO_ENCODED_RUSTFLAGS");
+    let other = !set("RUSTC_LINKER").is_empty()
+        || ["linker", "fuse-ld"].iter().any(|flag| flags.contains(flag));
+    println!("cargo::rerun-if-changed={ORDER}");
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let order = format!("{}/{ORDER}", set("CARGO_MANIFEST_DIR"));
+    // A comma would end the path.
+    if set("TARGET") == LLD_TARGET && links_by_lld() && !other && !order.contains(',') {
+        println!("cargo::rustc-link-arg-bins=-Wl,--symbol-ordering-file={order}");
+        println!("cargo::rustc-link-arg-bins=-Wl,--no-warn-symbol-ordering");
+    }
+}
+
+/// Where rustc links by the LLD that it brings along unless told otherwise, since 1.90.
+const LLD_TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Whether this rustc is one that does. One of a distribution may have no LLD.
+fn links_by_lld() -> bool {
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
+    let said = |argument: &[&str]| {
+        let output = Command::new(&rustc).args(argument).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let version = said(&["--version"]).unwrap_or_default();
+    let minor = version.split('.').nth(1).and_then(|minor| minor.parse::<u32>().ok());
+    let lld = format!("lib/rustlib/{LLD_TARGET}/bin/gcc-ld/ld.lld");
+    let has_lld =
+        said(&["--print", "sysroot"]).is_some_and(|root| PathBuf::from(root).join(lld).exists());
+    has_lld && minor.is_some_and(|minor| minor >= 90)
 }
 
 /// Has libraries that LLVM needs linked into the program. The shared library of C++ would have the dynamic linker

@@ -13,6 +13,7 @@ mod fuzz;
 mod install;
 mod interop;
 mod lints;
+mod order;
 mod report;
 mod setup;
 mod shape;
@@ -65,6 +66,8 @@ enum Verb {
     Fuzz(fuzz::Fuzz),
     /// Show lines by crate, and what is too large: files, circles between modules
     Shape(shape::ShapeOptions),
+    /// Write compiler/cdpc/functions.order anew: which of LLVM's functions the linker puts side by side
+    Order,
     /// Build and install the command, the libraries, the header and a pkg-config file
     Install(install::InstallOptions),
     /// Make an archive with all that `install` installs, for another machine
@@ -124,6 +127,7 @@ fn run(cli: &Cli, ui: &Ui) -> Outcome<ExitCode> {
         Verb::Fuzz(fuzz) => fuzz::fuzz(ui, &cli.common, fuzz),
         Verb::Bench(bench) => bench::bench(ui, &cli.common, bench),
         Verb::Shape(options) => shape::shape(ui, options),
+        Verb::Order => order::order(ui),
         Verb::Install(options) => install::install(ui, options),
         Verb::Dist => install::dist(ui),
         Verb::Wheel(options) => wheel::wheel(ui, options),

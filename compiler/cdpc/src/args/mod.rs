@@ -27,9 +27,13 @@ impl Cli {
     /// `args` has the program's name first.
     pub fn missing_verb(args: &[OsString]) -> Option<String> {
         let first = args.get(1)?.to_string_lossy();
+        // Putting the definition of all arguments together takes as long as parsing them.
+        if !(first.starts_with('-') || first.contains('.')) {
+            return None;
+        }
         let known = Cli::command().get_subcommands().any(|verb| verb.get_name() == first)
             || ["help", "-h", "--help", "-V", "--version"].contains(&first.as_ref());
-        if known || !(first.starts_with('-') || first.contains('.')) {
+        if known {
             return None;
         }
         Some(format!(
