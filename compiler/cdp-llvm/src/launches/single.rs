@@ -5,7 +5,7 @@
 //! Legality. Every way to a launch goes through one edge of the control flow, which is taken only where two values
 //! are equal that differ by a multiple of the thread's index along x and by what is the same for the whole block all
 //! the time. No two threads of a block with one dimension can find them equal. That it is one thread of the grid decides
-//! what is worth it alone, so grids are taken to have one dimension there.
+//! what is worth it alone, so grids are taken to have one dimension where the kernel asks for no other index.
 
 use std::collections::HashSet;
 
@@ -34,8 +34,9 @@ pub(super) fn one_of_grid<'ctx>(kernel: FunctionValue<'ctx>, site: &LaunchSite<'
     let function = Function::parent(View::function(kernel));
     let in_grid = |left, right| reach(&function, left, right) == Some(Reach::Grid);
     let of_block = |left, right| reach(&function, left, right) == Some(Reach::Block);
-    is_guarded(kernel, &[site], &in_grid)
-        || is_guarded(kernel, &[site], &of_block) && one_thread(kernel, &[site])
+    let guarded = is_guarded(kernel, &[site], &in_grid)
+        || is_guarded(kernel, &[site], &of_block) && one_thread(kernel, &[site]);
+    guarded && !asks_for_more_than_x(View::function(kernel))
 }
 
 /// Whether every way to these sites goes through one edge that is taken only where two values are equal for which `names`
@@ -184,6 +185,12 @@ fn asks_for_block(value: View<'_>) -> bool {
     }
 }
 
+/// Whether a kernel asks for an index along y or z, so that its grids have several dimensions.
+fn asks_for_more_than_x(kernel: View<'_>) -> bool {
+    let others = ["tid.y", "tid.z", "ctaid.y", "ctaid.z"];
+    kernel.instructions().into_iter().any(|call| others.iter().any(|name| is_register(call, name)))
+}
+
 /// Whether a value is this special register.
 fn is_register(value: View<'_>, name: &str) -> bool {
     value.opcode() == Some(LLVMOpcode::LLVMCall)
@@ -232,6 +239,7 @@ mod tests {
             &context,
             &format!(
                 "declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x() memory(none)
+                 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y() memory(none)
                  define ptx_kernel void @child() {{ ret void }}
                  define ptx_kernel void @p(ptr %p, i32 %n) {{
                  e:
@@ -271,6 +279,11 @@ mod tests {
             // Each block has a thread of such a number, or some thread of it finds the two equal.
             &["%c0 = icmp eq i32 %t, %b"],
             &["%c0 = icmp eq i32 %b, %twice", "%c1 = icmp eq i32 %t, 0"],
+            // Of a grid of two dimensions each row has one.
+            &[
+                "%c0 = icmp eq i32 %i, 0",
+                "%y = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()\n%c1 = icmp slt i32 %y, %n",
+            ],
             &["%m = load i32, ptr %p\n%c0 = icmp eq i32 %b, %m", "%c1 = icmp eq i32 %t, 0"],
         ] {
             assert!(!of_grid(several), "{several:?}");
