@@ -51,5 +51,7 @@ pub use runtime::errors::{
 };
 pub use sched::KernelProfile;
 pub use sched::trace::{TraceEvent, TraceGrid, chrome_json};
-pub use tensor_map::{MAP_BYTES as TENSOR_MAP_BYTES, MapRefusal, TensorMap};
+pub use tensor_map::{
+    Columns as PixelColumns, MAP_BYTES as TENSOR_MAP_BYTES, NoSuchMap, TensorMap,
+};
 pub use texture::{AddressMode, ChannelKind, TextureDescriptor};

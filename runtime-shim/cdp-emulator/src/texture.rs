@@ -1,11 +1,12 @@
 //! Texture and surface objects: what they describe, and how a coordinate becomes texels.
 //!
-//! An object is a handle (1, 2, ...) to a descriptor that the host made. Texels are read straight
-//! from device memory; there is no texture cache. The faces of cube maps are layers. Mipmaps and multisampling are
-//! not supported and are refused when the module loads.
+//! An object is a handle (1, 2, ...) to a descriptor that the host made. Texels are read straight from device memory.
+//! The faces of cube maps are layers. Mipmaps and multisampling are refused when the module loads.
 //! Source: CUDA Programming Guide, appendix "Texture Fetching".
 
 use cdp_ptx::{ScalarType, SurfaceClamp, TexGeometry, TexQuery};
+
+use crate::float::soft;
 
 /// How the bits of a channel are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,8 @@ pub struct TextureFetch {
     pub coords: Vec<u32>,
     /// Rows of the results ([`crate::code::NONE`] for the sink).
     pub dsts: Vec<u32>,
+    /// Rows of what is added to the coordinates, in texels.
+    pub offsets: Vec<u32>,
     /// `tld4`: which component.
     pub gather: Option<u8>,
 }
@@ -167,12 +170,20 @@ impl TextureFetch {
             (
                 ScalarType::F32 | ScalarType::S32 | ScalarType::U32,
                 true,
-                TexGeometry::D2 | TexGeometry::A2,
+                TexGeometry::D2 | TexGeometry::A2 | TexGeometry::Cube | TexGeometry::ACube,
             ) => Ok(()),
             (_, true, _) => Err("`tld4` on this geometry or type".to_string()),
-            (ScalarType::F32 | ScalarType::S32 | ScalarType::U32, false, _) => Ok(()),
+            (ScalarType::F32 | ScalarType::S32 | ScalarType::U32 | ScalarType::F16x2, false, _) => {
+                Ok(())
+            }
             _ => Err(format!("texture fetches of .{}", self.dst_ty)),
         }
+    }
+
+    /// What is added to a coordinate, of an operand: as many bits as an H200 takes.
+    pub fn offset(&self, value: u32) -> i64 {
+        let unused = 32 - if self.gather.is_some() { 6 } else { 4 };
+        i64::from((value << unused) as i32 >> unused)
     }
 }
 
@@ -182,15 +193,33 @@ impl SurfaceAccess {
         if self.coords.len() < dimensions(self.geometry)? {
             return Err("a surface access with too few coordinates".to_string());
         }
-        if self.formatted {
-            return Err("formatted surface stores (`sust.p`)".to_string());
-        }
         Ok(())
     }
 }
 
 /// Into how many steps linear filtering divides the way from texel to texel.
 const STEPS: f32 = 256.0;
+
+/// Weight of a corner, of which bit `d` says that it is the upper one in dimension `d`; fractions in
+/// [`STEPS`]. In two dimensions the weights are whole steps themselves, as an H200 has them.
+fn weight(dims: usize, corner: usize, fraction: [f32; 3]) -> f32 {
+    if dims == 2 {
+        let [x, y, _] = fraction;
+        let both = (x * y / STEPS).round();
+        let steps = match corner {
+            0 => STEPS - x - y + both,
+            1 => x - both,
+            2 => y - both,
+            _ => both,
+        };
+        return steps / STEPS;
+    }
+    let share = |dim: usize| {
+        let upper = fraction[dim] / STEPS;
+        if corner >> dim & 1 == 1 { upper } else { 1.0 - upper }
+    };
+    (0..dims).map(share).product()
+}
 
 /// A texel as four channels, either numbers or raw integers.
 type Texel = [f32; 4];
@@ -267,7 +296,6 @@ impl TextureDescriptor {
     }
 
     fn number(&self, bits: u32) -> f32 {
-        use crate::float::soft;
         match (self.channel_kind, self.channel_bits) {
             (ChannelKind::Float, 16) => f32::from_bits(soft::convert(
                 soft::F16,
@@ -298,13 +326,12 @@ impl TextureDescriptor {
     }
 
     /// `tex` with integer coordinates: no filtering, no address mode but zero outside.
-    pub fn fetch(&self, at: [i32; 3], read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
-        let inside =
-            (0..self.dims()).all(|d| (0..i64::from(self.size[d])).contains(&i64::from(at[d])));
+    pub fn fetch(&self, at: [i64; 3], read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
+        let inside = (0..self.dims()).all(|d| (0..i64::from(self.size[d])).contains(&at[d]));
         if !inside {
             return [0; 4];
         }
-        self.finish_raw(self.raw(at.map(i64::from), &read))
+        self.finish_raw(self.raw(at, &read))
     }
 
     /// Bits as the program sees them: numbers for float and normalised reads.
@@ -316,27 +343,37 @@ impl TextureDescriptor {
         }
     }
 
-    /// `tex` with floating coordinates.
-    pub fn sample(&self, coords: [f32; 3], read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
+    /// `tex` with floating coordinates, and texels that are added to them.
+    pub fn sample(
+        &self,
+        coords: [f32; 3],
+        offset: [i64; 3],
+        read: impl Fn(u64, u32) -> u32,
+    ) -> [u32; 4] {
         let scaled = self.scale(coords);
+        let texel = |dim: usize, at: f32| at.floor() as i64 + offset[dim];
         if !self.linear {
-            return self.finish_raw(self.raw(scaled.map(|c| c.floor() as i64), &read));
+            let at = std::array::from_fn(|dim| texel(dim, scaled[dim]));
+            return self.finish_raw(self.raw(at, &read));
         }
+        // A line with a border is the upper edge of a picture, of which the border takes half.
+        let edge = self.dims() == 1 && self.address_mode[1] == AddressMode::Border;
+        let dims = self.dims() + usize::from(edge);
         let mut base = [0i64; 3];
         let mut fraction = [0f32; 3];
-        for dim in 0..self.dims() {
+        for dim in 0..dims {
             let shifted = scaled[dim] - 0.5;
-            base[dim] = shifted.floor() as i64;
+            base[dim] = texel(dim, shifted);
             // The hardware keeps eight bits of the fraction.
             fraction[dim] = ((shifted - shifted.floor()) * STEPS).round();
         }
         let mut out = [0f32; 4];
-        for corner in 0..1usize << self.dims() {
-            let mut at = base;
-            for (dim, place) in at.iter_mut().enumerate().take(self.dims()) {
-                *place += (corner >> dim & 1) as i64;
+        for corner in 0..1usize << dims {
+            let at = std::array::from_fn(|dim| base[dim] + (corner >> dim & 1) as i64);
+            if edge && at[1] != 0 {
+                continue;
             }
-            let weight = self.weight(corner, fraction);
+            let weight = weight(dims, corner, fraction);
             let texel = self.texel(at, &read);
             for channel in 0..4 {
                 out[channel] += weight * texel[channel];
@@ -345,51 +382,50 @@ impl TextureDescriptor {
         out.map(f32::to_bits)
     }
 
-    /// Weight of a corner, of which bit `d` says that it is the upper one in dimension `d`; fractions in
-    /// [`STEPS`]. In two dimensions the weights are whole steps themselves, as an H200 has them.
-    fn weight(&self, corner: usize, fraction: [f32; 3]) -> f32 {
-        if self.dims() == 2 {
-            let [x, y, _] = fraction;
-            let both = (x * y / STEPS).round();
-            let steps = match corner {
-                0 => STEPS - x - y + both,
-                1 => x - both,
-                2 => y - both,
-                _ => both,
-            };
-            return steps / STEPS;
-        }
-        let share = |dim: usize| {
-            let upper = fraction[dim] / STEPS;
-            if corner >> dim & 1 == 1 { upper } else { 1.0 - upper }
-        };
-        (0..self.dims()).map(share).product()
-    }
-
     /// `tld4`: one component of the four texels that linear filtering would use.
     pub fn gather(
         &self,
         coords: [f32; 3],
+        offset: [i64; 3],
         component: u8,
         read: impl Fn(u64, u32) -> u32,
     ) -> [u32; 4] {
         let scaled = self.scale(coords);
-        let x = (scaled[0] - 0.5).floor() as i64;
-        let y = (scaled[1] - 0.5).floor() as i64;
+        let x = (scaled[0] - 0.5).floor() as i64 + offset[0];
+        let y = (scaled[1] - 0.5).floor() as i64 + offset[1];
         [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(dx, dy)| {
             let raw = self.finish_raw(self.raw([x + dx, y + dy, 0], &read));
             raw[usize::from(component & 3)]
         })
     }
 
+    /// A texel in the surface's format, and zeros behind: integers are clamped, halves cut off, as by an H200.
+    pub fn formatted(&self, values: [u32; 4]) -> [u8; 16] {
+        let mut texel = [0; 16];
+        let bytes = (self.channel_bits / 8) as usize;
+        for (channel, value) in values.into_iter().enumerate().take(self.channels as usize) {
+            let bits = match (self.channel_kind, self.channel_bits) {
+                (_, 32..) => value,
+                (ChannelKind::Float, _) => cut_off_half(value),
+                (ChannelKind::Unsigned, bits) => value.min((1 << bits) - 1),
+                (ChannelKind::Signed, bits) => {
+                    let most = (1 << (bits - 1)) - 1;
+                    (value as i32).clamp(-most - 1, most) as u32
+                }
+            };
+            texel[channel * bytes..][..bytes].copy_from_slice(&bits.to_le_bytes()[..bytes]);
+        }
+        texel
+    }
+
     /// Address of `bytes` of surface data at a byte coordinate in x; `None` outside.
-    pub fn surface_address(&self, at: [i32; 3], bytes: u32, clamp: bool) -> Option<u64> {
+    pub fn surface_address(&self, at: [i64; 3], bytes: u32, clamp: bool) -> Option<u64> {
         let row_bytes = i64::from(self.size[0]) * self.texel_bytes() as i64;
         let mut place = [0i64; 3];
         for dim in 0..self.dims() {
             let limit =
                 if dim == 0 { row_bytes - i64::from(bytes) } else { i64::from(self.size[dim]) - 1 };
-            let value = i64::from(at[dim]);
+            let value = at[dim];
             place[dim] = if (0..=limit).contains(&value) {
                 value
             } else if clamp && limit >= 0 {
@@ -436,6 +472,14 @@ impl TextureDescriptor {
     }
 }
 
+/// A `.f32` as half, with the bits that do not fit cut off.
+fn cut_off_half(value: u32) -> u32 {
+    if f32::from_bits(value).is_nan() {
+        return value >> 16 & 0x8000 | 0x7c00 | value >> 13 & 0x3ff;
+    }
+    soft::convert(soft::F32, soft::F16, soft::Mode::Zero, value.into()) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -462,8 +506,9 @@ mod tests {
 
     #[test]
     fn points_and_lines() {
-        let at =
-            |t: &TextureDescriptor, x: f32, y: f32| f32::from_bits(t.sample([x, y, 0.0], read)[0]);
+        let at = |t: &TextureDescriptor, x: f32, y: f32| {
+            f32::from_bits(t.sample([x, y, 0.0], [0; 3], read)[0])
+        };
         assert_eq!(at(&ramp(false, false), 2.9, 0.0), 2.0);
         assert_eq!(at(&ramp(false, false), 9.0, 1.0), 7.0);
         assert_eq!(at(&ramp(true, false), 2.0, 0.5), 1.5);
@@ -490,7 +535,7 @@ mod tests {
             .map(|i| {
                 let i = f32::from(i);
                 let at = [i.mul_add(0.21, -0.3), i * 0.13, 0.0];
-                format!("{:.5}", f32::from_bits(texture.sample(at, squares)[0]))
+                format!("{:.5}", f32::from_bits(texture.sample(at, [0; 3], squares)[0]))
             })
             .collect();
         let measured = "23.51172 16.73047 19.85156 16.96094 11.96875 21.01953 8.86328 11.42188";
@@ -502,7 +547,7 @@ mod tests {
         let layers = TextureDescriptor { layers: 3, ..ramp(false, false) };
         assert_eq!(layers.span_bytes(), 96);
         let at = |layer: u32, x: f32, y: f32| {
-            f32::from_bits(layers.layer(layer).sample([x, y, 0.0], read)[0])
+            f32::from_bits(layers.layer(layer).sample([x, y, 0.0], [0; 3], read)[0])
         };
         assert_eq!((at(0, 1.0, 0.0), at(2, 1.0, 0.0), at(2, 9.0, 9.0)), (1.0, 17.0, 23.0));
         assert_eq!(at(7, 1.0, 0.0), 17.0, "the last layer");
@@ -524,6 +569,25 @@ mod tests {
         assert_eq!(at([1.0, -1.0, -2.0]), (5, 0.25, 0.75));
         let of_equals = [[1.0, 1.0, 0.0], [1.0, 0.0, -1.0], [0.0, -1.0, 1.0], [-1.0, -1.0, -1.0]];
         assert_eq!(of_equals.map(|direction| face_in(direction).0), [2, 5, 4, 5]);
+    }
+
+    #[test]
+    fn stores_by_format_are_an_h200s() {
+        let format = |channels, bits, kind, values| {
+            let (channel_bits, channel_kind) = (bits, kind);
+            let surface =
+                TextureDescriptor { channels, channel_bits, channel_kind, ..ramp(false, false) };
+            let texel = surface.formatted(values);
+            texel[..surface.texel_bytes() as usize].to_vec()
+        };
+        let numbers = [200, 0xffff_ffff, 0x8000_0000, 70000];
+        assert_eq!(format(4, 8, ChannelKind::Unsigned, numbers), [200, 255, 255, 255]);
+        assert_eq!(format(4, 8, ChannelKind::Signed, numbers), [127, 255, 128, 127]);
+        assert_eq!(format(2, 16, ChannelKind::Signed, numbers), [200, 0, 255, 255]);
+        assert_eq!(format(1, 32, ChannelKind::Unsigned, numbers), [200, 0, 0, 0]);
+        let reals = [1e-7f32.to_bits(), 1e6f32.to_bits(), 0x7fc1_2345, (-2.75f32).to_bits()];
+        let halves = [0x01, 0x00, 0xff, 0x7b, 0x09, 0x7e, 0x80, 0xc1];
+        assert_eq!(format(4, 16, ChannelKind::Float, reals), halves);
     }
 
     #[test]

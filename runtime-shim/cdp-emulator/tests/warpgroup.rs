@@ -24,6 +24,8 @@ struct Row {
     adds: bool,
     /// The numbers behind it.
     tail: &'static str,
+    /// The selector of a sparse A.
+    selector: Option<&'static str>,
 }
 
 fn rows() -> Vec<Row> {
@@ -42,6 +44,7 @@ fn rows() -> Vec<Row> {
                 b: hex(words[6]).unwrap(),
                 adds: words[7] == "1",
                 tail: if words[8] == "-" { "" } else { words[8] },
+                selector: words.get(9).copied(),
             }
         })
         .collect()
@@ -57,6 +60,21 @@ fn elements(ty: &str, which: u64, trial: u32, size: usize, out: &mut Vec<u8>) {
         let seed = mix(base ^ mix(u64::from(trial) << 32 | which << 24 | low));
         let value = element((e, m), trial & 3, seed) & mask;
         out.extend_from_slice(&value.to_le_bytes()[..width as usize / 8]);
+    }
+}
+
+/// Places of the elements of a sparse A, of all threads: two of four, in order, or one of two.
+fn metadata(ty: &str, trial: u32, out: &mut Vec<u8>) {
+    const PAIRS: [u64; 6] = [0x4, 0x8, 0xc, 0x9, 0xd, 0xe];
+    for thread in 0..u64::from(THREADS) {
+        let value = (0..8).fold(0, |value, i| {
+            let at = u64::from(trial) << 32 | 4 << 24 | thread << 8 | i;
+            let seed = mix(checksum(ty.as_bytes()) ^ mix(at));
+            let one = if seed & 1 != 0 { 0x4 } else { 0xe };
+            let place = if ty == "tf32" { one } else { PAIRS[(seed % 6) as usize] };
+            value | place << (4 * i)
+        });
+        out.extend_from_slice(&(value as u32).to_le_bytes());
     }
 }
 
@@ -78,6 +96,9 @@ impl Row {
             if self.a.is_none() {
                 elements(a, 3, trial, 2048, &mut bytes);
             }
+            if self.selector.is_some() {
+                metadata(a, trial, &mut bytes);
+            }
         }
         bytes
     }
@@ -86,6 +107,7 @@ impl Row {
     fn kernel(&self, index: usize) -> String {
         let ty = if self.types()[0] == "f32" { "f32" } else { "b32" };
         let of_a = if self.a.is_none() { 4 } else { 0 };
+        let places = u32::from(self.selector.is_some());
         let list = |prefix: &str, count: u32| {
             let names: Vec<String> = (0..count).map(|n| format!("%{prefix}{n}")).collect();
             format!("{{{}}}", names.join(", "))
@@ -105,7 +127,7 @@ more:
   add.u64 %rd1, %rd1, 512; add.u32 %r3, %r3, 512; add.u32 %r4, %r4, 1;
   setp.lt.u32 %p1, %r4, {}; @%p1 bra more;
   bar.sync 0; fence.proxy.async;\n",
-            SHARED as u32 + (self.registers + of_a) * 512,
+            SHARED as u32 + (self.registers + of_a + places) * 512,
             self.registers * 512,
             SHARED / 512,
         );
@@ -116,6 +138,14 @@ more:
             let at = (self.registers + register) * 512;
             text += &format!("  ld.global.b32 %a{register}, [%rd1+{at}];\n");
         }
+        let sparsity = match self.selector {
+            Some(selector) => {
+                let at = (self.registers + of_a) * 512;
+                text += &format!("  ld.global.b32 %r7, [%rd1+{at}];\n");
+                format!("%r7, {selector}, ")
+            }
+            None => String::new(),
+        };
         text += "  mov.u32 %r6, s; shr.u32 %r6, %r6, 4; cvt.u64.u32 %rd6, %r6;\n";
         let a = match self.a {
             Some(a) => {
@@ -133,7 +163,7 @@ more:
             "  mov.b64 %rd8, {:#x}; add.u64 %rd8, %rd8, %rd6;
   setp.ne.b32 %p2, {adds}, 0;
   wgmma.fence.sync.aligned;
-  {} {d}, {a}, %rd8, %p2{tail};
+  {} {d}, {a}, %rd8, {sparsity}%p2{tail};
   wgmma.commit_group.sync.aligned;
   wgmma.wait_group.sync.aligned 0;\n",
             self.b, self.instruction

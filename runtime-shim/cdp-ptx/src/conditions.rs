@@ -312,3 +312,53 @@ pub(crate) fn reduction(reduces: bool, op: AtomOp, order: Option<AtomOrder>) -> 
     let acquires = matches!(order, Some(AtomOrder::Acquire | AtomOrder::AcqRel));
     ensure(!(reduces && acquires), "`red` reads nothing that it could acquire")
 }
+
+/// How a tensor's map is read: boxes, or the columns of a convolution.
+pub(crate) fn tensor_mode(dims: TensorDims, tile: bool, columns: bool) -> Check {
+    ensure(!(tile && columns), "`.tile` is a box, not a column of pixels")?;
+    ensure(
+        !columns || dims.count() >= 3,
+        "pixels have channels, a place and a picture: three dimensions and more",
+    )
+}
+
+pub(crate) fn multimem_types(op: Option<AtomOp>) -> &'static [ScalarType] {
+    match op {
+        None => &[B32, B64, U32, U64, S32, S64, F16, F16x2, BF16, BF16x2, F32, F64],
+        Some(AtomOp::Add) => &[U32, U64, S32, F16, F16x2, BF16, BF16x2, F32, F64],
+        Some(AtomOp::Min | AtomOp::Max) => &[U32, U64, S32, S64, F16, F16x2, BF16, BF16x2],
+        Some(_) => &[B32, B64],
+    }
+}
+
+/// Floating types go in vectors of up to 16 bytes, halves in no other way.
+pub(crate) fn multimem_vector(
+    access: MultimemAccess,
+    op: Option<AtomOp>,
+    ty: ScalarType,
+    count: usize,
+) -> Check {
+    let vectors = HALVES.contains(&ty) || ty == F32;
+    ensure(count == 1 || vectors, "these types have no vectors")?;
+    let least = access == MultimemAccess::Reduce && op != Some(AtomOp::Add);
+    let with_others = NARROW.contains(&ty) || least && HALVES.contains(&ty);
+    ensure(count > 1 || !with_others, "a half goes with others")?;
+    ensure(count as u32 * ty.bits() <= 128, "vectors have at most 16 bytes")
+}
+
+pub(crate) fn multimem_order(
+    access: MultimemAccess,
+    weak: bool,
+    order: Option<AtomOrder>,
+    scope: Option<Scope>,
+) -> Check {
+    ensure(order.is_some() == scope.is_some(), "an order goes with a scope")?;
+    ensure(!weak || order.is_none(), "a weak access has no order")?;
+    ensure(!weak || access != MultimemAccess::Reduce, "a reduction is not weak")?;
+    let full = match access {
+        MultimemAccess::LoadReduce => AtomOrder::Acquire,
+        _ => AtomOrder::Release,
+    };
+    let known = order.is_none_or(|order| order == full || order == AtomOrder::Relaxed);
+    ensure(known, "loads acquire, stores and reductions release")
+}

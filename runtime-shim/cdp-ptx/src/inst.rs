@@ -3,8 +3,8 @@
 
 use crate::module::{CallTableId, FunctionId, LocalId, PrototypeId, Reg, Symbol};
 pub use crate::table::{
-    Atom, AtomVector, BulkCopy, Inst, Mapa, MinMax, RemoteAccess, Shfl, Surface, TensorLoad, Tex,
-    Video, VideoMad, VideoSimd,
+    Atom, AtomVector, BulkCopy, Inst, Mapa, MinMax, Multimem, RemoteAccess, Shfl, Surface,
+    TensorLoad, Tex, Video, VideoMad, VideoSimd,
 };
 use crate::types::*;
 

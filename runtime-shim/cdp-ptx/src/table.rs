@@ -18,7 +18,7 @@ use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::syntax::*;
 use crate::types::*;
-use crate::warpgroup::{LeftFactor, exists, registers};
+use crate::warpgroup::{LeftFactor, exists, most_selectors, registers};
 
 use ScalarType::*;
 
@@ -119,6 +119,9 @@ const TENSOR_SUMS: &[AtomOp] = &[
     AtomOp::Or,
     AtomOp::Xor,
 ];
+/// What is made of the memories of several devices.
+const MULTIMEM_OPS: &[AtomOp] =
+    &[AtomOp::Add, AtomOp::Min, AtomOp::Max, AtomOp::And, AtomOp::Or, AtomOp::Xor];
 /// Where a tensor map can be prefetched from.
 const MAPS: &[Space] = &[Space::Generic, Space::Const, Space::Param];
 const ATOMIC: &[Space] = &[Space::Generic, Space::Global, Space::Shared, Space::SharedCluster];
@@ -904,6 +907,45 @@ instructions! {
     }
 }
 
+"memory of several devices" {
+    /// `multimem.ld_reduce`, `multimem.st`, `multimem.red`
+    Multimem(Box<Multimem>) = "multimem" since (8, 1, 90) => {
+        /// An access to the same place in the memories behind a multicast address.
+        struct Multimem {
+            /// Loads what the operation makes of all, stores, or combines.
+            access: MultimemAccess,
+            weak: bool,
+            /// `None` means relaxed.
+            order: Option<AtomOrder>,
+            /// `None` means `Sys`.
+            scope: Option<Scope>,
+            op: Option<AtomOp>,
+            /// `.acc::f32`: halves are added up in `.f32`.
+            single: bool,
+            ty: ScalarType,
+            /// Loaded.
+            dsts: Dsts,
+            addr: Address,
+            /// Stored, or combined with what is there.
+            srcs: Srcs,
+        }
+        [
+            access, weak("weak"), order, scope, let global("global"): bool = true,
+            op((access != MultimemAccess::Store).then_some(MULTIMEM_OPS)), single("acc::f32"),
+            let count(): usize = dsts.len() + srcs.len(), ty(multimem_types(op))
+        ]
+        where {
+            check multimem_order(access, weak, order, scope), check multimem_vector(access, op, ty, count),
+            !single || access == MultimemAccess::LoadReduce && op == Some(AtomOp::Add) && HALVES.contains(&ty)
+                => "`.acc::f32` is for sums of halves",
+        }
+        (
+            dsts((ty, if access == MultimemAccess::LoadReduce { count } else { 0 })), addr(Space::Global),
+            srcs((ty, if access == MultimemAccess::LoadReduce { 0 } else { count }))
+        )
+    }
+}
+
 "warp" {
     /// `vote`, `vote.sync`: `mask` is `None` for the old form.
     Vote { mode: VoteMode, dst: Reg, pred: PredOperand, mask: Option<Operand> }
@@ -1095,6 +1137,8 @@ instructions! {
             a: LeftFactor,
             /// Descriptor of B.
             b: Operand,
+            /// `.sp`: where the elements of A are that are not zero, and which threads of each four have that.
+            metadata: Option<Operand>, selector: Option<u32>,
             /// If false, the product alone.
             adds: PredOperand,
             /// Take A negated, B negated.
@@ -1102,13 +1146,18 @@ instructions! {
             /// In shared memory columns of A lie one after another, rows of B.
             turned: [bool; 2],
         }
-        ["mma_async", "sync", "aligned", shape, satfinite("satfinite"), d_ty, a_ty, b_ty]
-        where { exists(shape, [d_ty, a_ty, b_ty], satfinite) => "these types and sizes do not go together" }
+        [
+            "mma_async", let sparse("sp"): bool = metadata.is_some(), "sync", "aligned", shape,
+            satfinite("satfinite"), d_ty, a_ty, b_ty
+        ]
+        where { exists(shape, [d_ty, a_ty, b_ty], satfinite, sparse) => "these types and sizes do not go together" }
         (
-            d((d_ty.register(), registers(shape, d_ty))), a(), b(B64), adds(),
+            d((d_ty.register(), registers(shape, d_ty))), a(), b(B64),
+            metadata((B32, sparse)), selector(("the sparsity selector", sparse)), adds(),
             negated(Flags(if d_ty == MatrixType::S32 { 2 } else { 0 }, [1, -1])),
             turned(Flags(a.first_turned(a_ty), [0, 1]))
         )
+        where { selector.is_none_or(|selector| selector < most_selectors(a_ty)) => "too large a selector" }
     }
 }
 
@@ -1123,23 +1172,32 @@ instructions! {
             ["async", "bulk", "wait_group", read("read")] (pending("the number of groups"))
         }
     /// `cp.async.bulk.prefetch.tensor`
-    TensorPrefetch { dims: TensorDims, map: Operand, coords: Srcs, policy: Option<Operand> }
+    TensorPrefetch { dims: TensorDims, map: Operand, coords: Srcs, offsets: Srcs, policy: Option<Operand> }
         = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "prefetch", "tensor"]) => {
             [
-                "async", "bulk", "prefetch", "tensor", dims, "L2", "global", let tile("tile"): bool = true,
+                "async", "bulk", "prefetch", "tensor", dims, "L2", "global",
+                let columns("im2col"): bool = !offsets.is_empty(), let tile("tile"): bool = !columns,
                 let hint("L2::cache_hint"): bool = policy.is_some()
             ]
-            ("[" map(B64), coords(Braced(S32, dims.count())) "]", policy((B64, hint)))
+            where { check tensor_mode(dims, tile, columns) }
+            (
+                "[" map(B64), coords(Braced(S32, dims.count())) "]",
+                offsets(PixelOffsets(dims, columns)), policy((B64, hint))
+            )
         }
     /// `cp.async.bulk.tensor.global.shared::cta`, `cp.reduce.async.bulk.tensor`: a box of a tensor is stored, or
-    /// combined with what is there.
-    TensorStore { reduce: Option<AtomOp>, dims: TensorDims, map: Operand, coords: Srcs, src: Address, policy: Option<Operand> }
+    /// combined with what is there. `columns`: `.im2col_no_offs`, the pixels of a column.
+    TensorStore {
+        reduce: Option<AtomOp>, dims: TensorDims, columns: bool, map: Operand, coords: Srcs, src: Address,
+        policy: Option<Operand>
+    }
         = "cp" since (8, 0, 90) when |m: &Mods| m.all(&["bulk", "tensor", "bulk_group"]) => {
             [
                 let reduces("reduce"): bool = reduce.is_some(), "async", "bulk", "tensor", dims, "global", "shared::cta",
-                reduce(reduces.then_some(TENSOR_SUMS)), let tile("tile"): bool = true, "bulk_group",
-                let hint("L2::cache_hint"): bool = policy.is_some()
+                reduce(reduces.then_some(TENSOR_SUMS)), columns("im2col_no_offs"), let tile("tile"): bool = !columns,
+                "bulk_group", let hint("L2::cache_hint"): bool = policy.is_some()
             ]
+            where { check tensor_mode(dims, tile, columns) }
             ("[" map(B64), coords(Braced(S32, dims.count())) "]", src(Space::Shared), policy((B64, hint)))
         }
     /// `cp.async.bulk.tensor.shared::cluster.global`
@@ -1155,20 +1213,24 @@ instructions! {
             object: Address,
             /// Blocks of the cluster that get the bytes.
             multicast: Option<Operand>,
+            /// `.im2col`: what is added to the pixels' coordinates; empty for a box.
+            offsets: Srcs,
             policy: Option<Operand>,
         }
         [
-            "async", "bulk", "tensor", dims, dst_space(InFull), "global", let tile("tile"): bool = true,
+            "async", "bulk", "tensor", dims, dst_space(InFull), "global",
+            let columns("im2col"): bool = !offsets.is_empty(), let tile("tile"): bool = !columns,
             "mbarrier::complete_tx::bytes", let many("multicast::cluster"): bool = multicast.is_some(),
             let hint("L2::cache_hint"): bool = policy.is_some()
         ]
         where {
             matches!(dst_space, Space::Shared | Space::SharedCluster) && (!many || dst_space == Space::SharedCluster)
                 => "boxes go to `.shared::cta`, or to `.shared::cluster`, there also to several blocks",
+            check tensor_mode(dims, tile, columns),
         }
         (
             dst(dst_space), "[" map(B64), coords(Braced(S32, dims.count())) "]", object(Space::Shared),
-            multicast((B16, many)), policy((B64, hint))
+            offsets(PixelOffsets(dims, columns)), multicast((B16, many)), policy((B64, hint))
         )
     }
     /// `cp.async.bulk.prefetch.L2.global`
@@ -1389,7 +1451,6 @@ const UNSUPPORTED: &[(&str, &str, &str)] = &[
     ("ldmatrix", "m16n16", "for sm_100a"),
     ("ldmatrix", "m8n16", "for sm_100a"),
     ("stmatrix", "m16n8", "for sm_100a"),
-    ("cp", "im2col", "tensor maps of convolutions"),
     ("cp", "im2col::w", "for sm_100a"),
     ("cp", "im2col::w::128", "for sm_100a"),
     ("cp", "tile::gather4", "for sm_100a"),

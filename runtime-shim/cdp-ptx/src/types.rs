@@ -384,6 +384,9 @@ words! {
     /// The component that `tld4` gathers.
     TexComponent { R = "r", G = "g", B = "b", A = "a", }
 
+    /// What an access to the memories behind a multicast address does.
+    MultimemAccess { LoadReduce = "ld_reduce", Store = "st", Reduce = "red", }
+
     /// What a surface access out of bounds does.
     SurfaceClamp { Trap = "trap", Clamp = "clamp", Zero = "zero", }
 

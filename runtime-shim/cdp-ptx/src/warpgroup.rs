@@ -1,5 +1,5 @@
 //! `wgmma.mma_async`: a product by four warps, of factors in shared memory that descriptors tell of (PTX
-//! ISA, "Asynchronous Warpgroup Level Matrix Instructions"). Sparse products are not here.
+//! ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 
 use crate::inst::{Operand, Srcs};
 use crate::matrix::{MatrixShape, MatrixType};
@@ -15,7 +15,12 @@ pub enum LeftFactor {
 }
 
 /// Does this combination of types and shape exist?
-pub(crate) fn exists(shape: MatrixShape, [d, a, b]: [MatrixType; 3], satfinite: bool) -> bool {
+pub(crate) fn exists(
+    shape: MatrixShape,
+    [d, a, b]: [MatrixType; 3],
+    satfinite: bool,
+    sparse: bool,
+) -> bool {
     use MatrixType as T;
     let MatrixShape { m, n, k } = shape;
     let fp8 = |ty| matches!(ty, T::E4M3 | T::E5M2);
@@ -32,7 +37,12 @@ pub(crate) fn exists(shape: MatrixShape, [d, a, b]: [MatrixType; 3], satfinite: 
     let integers = d == T::S32;
     // Products of integers have no odd multiples of 8 above 24.
     let even = !integers || n <= 24 || n.is_multiple_of(16);
-    types && m == 64 && k == length && sizes && even && (integers || !satfinite)
+    types
+        && m == 64
+        && k == length << u32::from(sparse)
+        && sizes
+        && even
+        && (integers || !satfinite)
 }
 
 impl Wgmma {
@@ -45,6 +55,11 @@ impl Wgmma {
 /// Registers of D in each thread.
 pub(crate) fn registers(shape: MatrixShape, d_ty: MatrixType) -> usize {
     (shape.n * d_ty.bits() / 64) as usize
+}
+
+/// How many selectors there are: which threads have the metadata is said where some alone have it.
+pub(crate) fn most_selectors(a_ty: MatrixType) -> u32 {
+    if a_ty.bits() > 8 { 2 } else { 1 }
 }
 
 impl LeftFactor {

@@ -307,6 +307,10 @@ pub struct TensorCopy {
     pub map: u32,
     /// Rows of the first element's coordinates.
     pub coords: Box<[u32]>,
+    /// A column of pixels and not a box.
+    pub columns: bool,
+    /// Rows of what is added to the pixels' coordinates.
+    pub offsets: Box<[u32]>,
     /// Row of the box in shared memory, whether it has 64 bits, and what is added.
     pub shared: (u32, bool, i32),
     /// Box and barrier object may be of another block of the cluster.
@@ -358,6 +362,8 @@ pub struct GroupProduct {
     pub a: Vec<u32>,
     /// Wide row of the descriptor of B.
     pub b: u32,
+    /// Row of the metadata of a sparse A, and its selector.
+    pub sparsity: Option<(u32, u32)>,
     /// Predicate that says whether D is added to, and what it is combined with.
     pub adds: (u32, u32),
     /// Rows of D.

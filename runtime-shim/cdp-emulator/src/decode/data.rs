@@ -398,6 +398,14 @@ impl Decoder<'_> {
         self.emit(inst);
         Ok(())
     }
+
+    /// A predicate that is the same whatever happens.
+    pub(super) fn certain(&mut self, dst: Reg, value: bool) -> Decoded {
+        let (d, a) = (self.pred_dst(dst)?, self.constant(value.into(), false));
+        let inst = crate::code::Inst { d, a, ..self.blank(Op::PredNonzero) };
+        self.emit(inst);
+        Ok(())
+    }
 }
 
 /// The direction of a conversion, and whether it rounds to an integral value.

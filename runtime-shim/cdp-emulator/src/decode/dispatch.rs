@@ -28,7 +28,8 @@ impl Decoder<'_> {
                 self.cvta(*space, *ty, *dst, *src, false)
             }
             Inst::Isspacep { space, dst, src } => self.isspacep(*space, *dst, *src),
-            Inst::Istypep { .. } => Err("`istypep`: texture references are not supported".into()),
+            // No module with texture references loads, so nothing is the address of one.
+            Inst::Istypep { ty: _, dst, src: _ } => self.certain(*dst, false),
             Inst::Cvt { .. } => self.cvt(inst),
             Inst::CvtPackHalf { .. } => self.cvt_pack_half(inst),
             Inst::CvtPackSat { dst_bits, dst_signed, src_ty, dst, a, b, c } => {
@@ -335,6 +336,7 @@ impl Decoder<'_> {
             Inst::FenceProxy { kind: _ } => self.simple(Op::Copies(CopyOrder::Proxy)),
             Inst::Atom(atom) => self.atomic(atom),
             Inst::AtomVector(atom) => self.atomic_vector(atom),
+            Inst::Multimem(access) => self.multimem(access),
             Inst::Vote { mode, dst, pred, mask } => self.vote(*mode, *dst, *pred, *mask),
             Inst::Match { .. } => self.match_sync(inst),
             Inst::Activemask { dst } => {
@@ -395,8 +397,8 @@ impl Decoder<'_> {
             }
             Inst::BulkPrefetch { .. } | Inst::TensorPrefetch { .. } => self.simple(Op::Nop),
             Inst::TensorLoad(load) => self.tensor_load(load),
-            Inst::TensorStore { reduce, map, coords, src, .. } => {
-                self.tensor_store(*reduce, *map, coords, src)
+            Inst::TensorStore { reduce, columns, map, coords, src, .. } => {
+                self.tensor_store(*reduce, *columns, *map, coords, src)
             }
 
             // Hints.

@@ -14,6 +14,7 @@ mod frame;
 mod integer;
 mod mbarrier;
 pub mod meeting;
+mod multimem;
 mod named;
 mod operands;
 mod polls;

@@ -1,7 +1,7 @@
 //! Decoding of barriers, atomics, warp-wide exchanges, asynchronous copies, textures.
 
 use cdp_ptx::inst::{Atom, AtomVector, PredOperand, Shfl, Surface, Tex};
-use cdp_ptx::{AtomOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexLod, TexQuery, VoteMode};
+use cdp_ptx::{AtomOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexQuery, VoteMode};
 
 use super::{Decoded, Decoder, RegPlace};
 use crate::code::{
@@ -244,20 +244,14 @@ impl Decoder<'_> {
         geometry: TexGeometry,
         coords: &[Operand],
     ) -> Result<(Option<u32>, Vec<u32>), String> {
-        let rows = coords.iter().map(|coord| self.narrow(*coord));
-        let mut rows = rows.collect::<Result<Vec<u32>, String>>()?;
+        let mut rows = self.narrow_all(coords)?;
         let layer = has_layers(geometry).then(|| rows.remove(0));
         Ok((layer, rows))
     }
 
     pub(super) fn texture(&mut self, tex: &Tex) -> Decoded {
-        if !tex.offsets.is_empty() || tex.compare.is_some() || tex.resident.is_some() {
-            return Err("texture fetches with offsets, depth comparison or residency".to_string());
-        }
-        // There is one level, so which is asked for does not matter.
-        if tex.lod == TexLod::Gradient {
-            return Err("texture fetches with gradients".to_string());
-        }
+        // There is one level, so which is asked for, also by a gradient, does not matter. No texture of CUDA has a
+        // comparison, and without one a depth to compare with changes nothing on an H200.
         let texture = self.wide(tex.texture)?;
         let (layer, coords) = self.coordinates(tex.geometry, &tex.coords)?;
         let mut dsts = Vec::new();
@@ -272,6 +266,7 @@ impl Decoder<'_> {
             layer,
             coords,
             dsts,
+            offsets: self.narrow_all(&tex.offsets)?,
             gather: tex.component.map(|component| component as u8),
         };
         fetch.check()?;
@@ -279,7 +274,12 @@ impl Decoder<'_> {
         self.out.textures.push(fetch);
         let inst = crate::code::Inst { imm, ..self.blank(Op::Texture) };
         self.emit(inst);
-        Ok(())
+        // All memory is there.
+        tex.resident.map_or(Ok(()), |resident| self.certain(resident, true))
+    }
+
+    fn narrow_all(&mut self, operands: &[Operand]) -> Result<Vec<u32>, String> {
+        operands.iter().map(|operand| self.narrow(*operand)).collect()
     }
 
     fn surface(&mut self, access: &Surface, rows: Vec<u32>, wide: bool, store: bool) -> Decoded {

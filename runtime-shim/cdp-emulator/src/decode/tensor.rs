@@ -66,6 +66,10 @@ impl Decoder<'_> {
             let reg = dst.ok_or("a product that is added to nothing")?;
             d.push(self.narrow_dst(reg)?);
         }
+        let sparsity = match wgmma.metadata.zip(wgmma.selector) {
+            Some((metadata, selector)) => Some((self.narrow(metadata)?, selector)),
+            None => None,
+        };
         let mut facts = wgmma.clone();
         // The operands are rows now.
         facts.d = Box::new([]);
@@ -73,7 +77,7 @@ impl Decoder<'_> {
             *list = Box::new([]);
         }
         let imm = self.out.group_products.len() as u32;
-        self.out.group_products.push(GroupProduct { facts, a, b, adds, d });
+        self.out.group_products.push(GroupProduct { facts, a, b, sparsity, adds, d });
         let inst = crate::code::Inst { imm, ..self.blank(Op::GroupProduct) };
         self.emit(inst);
         Ok(())

@@ -293,7 +293,8 @@ impl Verifier<'_> {
             Op::TensorCopy => {
                 let copy = self.entry(imm, &function.tensor_copies)?;
                 self.is(copy.map, Shape::Wide)?;
-                copy.coords.iter().try_for_each(|&row| self.is(row, Shape::Narrow))?;
+                self.narrow(&copy.coords)?;
+                self.narrow(&copy.offsets)?;
                 self.row(copy.shared.0, copy.shared.1)?;
                 self.optional(copy.multicast, Shape::Narrow)?;
                 self.optional(copy.object.0, Shape::row(copy.object.1))
@@ -325,12 +326,15 @@ impl Verifier<'_> {
                 let fetch = self.entry(imm, &function.textures)?;
                 self.is(fetch.texture, Shape::Wide)?;
                 self.narrow(&fetch.coords)?;
+                self.narrow(fetch.layer.as_slice())?;
+                self.narrow(&fetch.offsets)?;
                 fetch.dsts.iter().try_for_each(|&row| self.optional(row, Shape::Narrow))
             }
             Op::Surface => {
                 let access = self.entry(imm, &function.surfaces)?;
                 self.is(access.surface, Shape::Wide)?;
                 self.narrow(&access.coords)?;
+                self.narrow(access.layer.as_slice())?;
                 let shape = Shape::row(access.wide);
                 access.rows.iter().try_for_each(|&row| self.optional(row, shape))
             }
@@ -404,6 +408,9 @@ impl Verifier<'_> {
             (_, rows) => return Err(format!("{} registers of A", rows.len())),
         }
         self.is(product.b, Shape::Wide)?;
+        if let Some((row, _)) = product.sparsity {
+            self.is(row, Shape::Narrow)?;
+        }
         self.is(product.adds.0, Shape::Pred)
     }
 

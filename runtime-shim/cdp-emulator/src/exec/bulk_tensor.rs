@@ -38,10 +38,19 @@ pub fn copy(
             );
             return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message));
         }
+        if map.columns.is_some() != copy.columns {
+            let (of, by) = if copy.columns { ("column", "boxes") } else { ("box", "columns") };
+            let message = format!("a copy of a {of} by a tensor map of {by}");
+            return Err(Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
+                .help("`.im2col` goes with a map of cuTensorMapEncodeIm2col, `.tile` with one of cuTensorMapEncodeTiled"));
+        }
         // SAFETY: decoded rows.
         let coord = |&row: &u32| unsafe { read_row(run.regs, row, false, lane) } as i32;
         let first: Vec<i32> = copy.coords.iter().map(coord).collect();
-        let one = One { machine, run, warp, lane, copy, map: &map, first: &first };
+        let mask = map.offset_mask();
+        let offsets: Vec<u32> = copy.offsets.iter().map(|row| coord(row) as u32 & mask).collect();
+        let one =
+            One { machine, run, warp, lane, copy, map: &map, first: &first, offsets: &offsets };
         one.illegal()?;
         match copy.load {
             true => one.load(block)?,
@@ -67,7 +76,7 @@ fn map_at(
     TensorMap::decode(&bytes).ok_or_else(|| {
         let message = format!("no tensor map is at {address:#x}");
         Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
-            .help("cuTensorMapEncodeTiled makes it; pass it to the kernel as a `const __grid_constant__ CUtensorMap`")
+            .help("cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make it; pass it to the kernel as a `const __grid_constant__ CUtensorMap`")
     })
 }
 
@@ -80,6 +89,7 @@ struct One<'a> {
     copy: &'a TensorCopy,
     map: &'a TensorMap,
     first: &'a [i32],
+    offsets: &'a [u32],
 }
 
 impl One<'_> {
@@ -97,8 +107,18 @@ impl One<'_> {
             );
             return fault(message, "these are to be a multiple of 16");
         }
+        if let Some(dim) = self.map.begins_outside(self.first) {
+            let begin = self.first[dim];
+            let message =
+                format!("a column begins at {begin} of dimension {dim}, outside of its box");
+            return fault(message, "the map's corners say which pixels are in the box");
+        }
         if self.copy.load {
             return Ok(());
+        }
+        if !self.map.box_is_inside() {
+            let message = "a column is written by a map whose box reaches out of the tensor";
+            return fault(message.to_string(), "only columns that are read have pixels outside");
         }
         if let Some(dim) = self.first.iter().position(|&first| first < 0) {
             let message =
@@ -129,7 +149,7 @@ impl One<'_> {
         let of = Async::Object(at);
         let outside = self.map.outside();
         let mut rows = Vec::new();
-        for row in self.map.rows(self.first) {
+        for row in self.map.rows(self.first, self.offsets) {
             let mut data = outside.clone();
             if row.bytes > 0 {
                 self.check(&row, false)?;
@@ -174,7 +194,7 @@ impl One<'_> {
         let from = place(self.run, self.copy.shared, self.lane);
         let aligned = (self.map.shared_bytes(), BOX_ALIGN);
         let (_, from) = in_shared(block, self.warp, self.lane, from, aligned, false, false)?;
-        for mut row in self.map.rows(self.first).filter(|row| row.bytes > 0) {
+        for mut row in self.map.rows(self.first, self.offsets).filter(|row| row.bytes > 0) {
             self.check(&row, true)?;
             row.bytes = self.whole_chunks(&row);
             let mut data = self.gather(block, from + row.offset)?;

@@ -10,6 +10,7 @@ use super::path::Running;
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, door};
 use crate::code::{Inst, NONE, Order};
+use crate::float::soft;
 use crate::report::ReportKind;
 use crate::texture::{FACES, TextureDescriptor, face_in, is_cube};
 
@@ -43,7 +44,12 @@ fn read(address: u64, bytes: u32) -> u32 {
 }
 
 fn coordinates(run: &Running<'_>, rows: &[u32], lane: usize) -> [u32; 3] {
-    let mut out = [0; 3];
+    values(run, rows, lane)
+}
+
+/// The first values of rows; zeros where there are fewer.
+fn values<const N: usize>(run: &Running<'_>, rows: &[u32], lane: usize) -> [u32; N] {
+    let mut out = [0; N];
     for (slot, &row) in out.iter_mut().zip(rows) {
         // SAFETY: decoded row.
         *slot = unsafe { read_row(run.regs, row, false, lane) } as u32;
@@ -108,11 +114,18 @@ pub fn fetch(
             }
             read(address, bytes)
         };
-        let values = match (fetch.gather, fetch.coord_ty) {
-            (Some(component), _) => texture.gather(at.map(f32::from_bits), component, read),
-            (None, ScalarType::F32) => texture.sample(at.map(f32::from_bits), read),
-            (None, _) => texture.fetch(at.map(|v| v as i32), read),
+        let offset = coordinates(run, &fetch.offsets, lane).map(|value| fetch.offset(value));
+        let mut values = match (fetch.gather, fetch.coord_ty) {
+            (Some(component), _) => texture.gather(at.map(f32::from_bits), offset, component, read),
+            (None, ScalarType::F32) => texture.sample(at.map(f32::from_bits), offset, read),
+            (None, _) => {
+                let texel = |dim: usize| i64::from(at[dim] as i32) + offset[dim];
+                texture.fetch(std::array::from_fn(texel), read)
+            }
         };
+        if fetch.dst_ty == ScalarType::F16x2 {
+            values = in_halves(values);
+        }
         for (address, bytes) in texels.into_inner() {
             pass(machine, block, warp, run, false, address, bytes, lane);
         }
@@ -126,6 +139,14 @@ pub fn fetch(
     Ok(())
 }
 
+/// Four floats as two pairs of halves.
+fn in_halves(values: [u32; 4]) -> [u32; 4] {
+    let half =
+        |value: u32| soft::convert(soft::F32, soft::F16, soft::Mode::NearestEven, value.into());
+    let [a, b, c, d] = values.map(|value| half(value) as u32);
+    [a | b << 16, c | d << 16, 0, 0]
+}
+
 /// `suld` and `sust`
 pub fn access(
     machine: &Machine,
@@ -137,12 +158,16 @@ pub fn access(
 ) -> Step<()> {
     let access = &run.function.surfaces[inst.imm as usize];
     let element = access.ty.bytes();
-    let bytes = element * access.rows.len() as u32;
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let handle = unsafe { read_row(run.regs, access.surface, true, lane) };
         let mut surface = Cow::Borrowed(object(machine, handle, lane)?);
-        let at = coordinates(run, &access.coords, lane).map(|v| v as i32);
+        let mut at = coordinates(run, &access.coords, lane).map(|v| i64::from(v as i32));
+        let mut bytes = element * access.rows.len() as u32;
+        if access.formatted {
+            bytes = surface.texel_bytes() as u32;
+            at[0] *= i64::from(bytes);
+        }
         let clamp = access.clamp == SurfaceClamp::Clamp;
         let mut inside = true;
         if let Some(row) = access.layer {
@@ -158,6 +183,16 @@ pub fn access(
         }
         if let Some(address) = address {
             pass(machine, block, warp, run, access.store, address, bytes, lane);
+        }
+        if access.formatted {
+            let texel = surface.formatted(values(run, &access.rows, lane));
+            if let Some(address) = address {
+                // SAFETY: the address lies in the surface's span, which was checked.
+                unsafe {
+                    (address as *mut u8).copy_from_nonoverlapping(texel.as_ptr(), bytes as usize);
+                }
+            }
+            continue;
         }
         for (i, &row) in access.rows.iter().enumerate() {
             if row == NONE {

@@ -16,7 +16,7 @@ use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp};
 use crate::code::{Async, GroupProduct, Inst, Order};
 use crate::float::soft::Mode;
-use crate::tensor::fragment::{Cell, Fragment};
+use crate::tensor::fragment::{Cell, Fragment, Places};
 use crate::tensor::product::Summation;
 
 /// Bytes of a unit.
@@ -88,6 +88,7 @@ pub fn product(
     let facts = &product.facts;
     let lane = active.trailing_zeros() as usize;
     let MatrixShape { n, k, .. } = facts.shape;
+    let stored = stored(product);
     let first = u64::from(warp.index % WARPS * ROWS);
     // SAFETY: decoded rows.
     let descriptor = |row| unsafe { read_row(run.regs, row, true, lane) };
@@ -95,7 +96,7 @@ pub fn product(
         LeftFactor::Shared(_) => {
             let layout = Layout::of(descriptor(product.a[0]), facts.turned[0]);
             let lines = first..first + u64::from(ROWS);
-            factor(machine, block, warp, run, lane, (&layout, lines, k, facts.a_ty))?
+            factor(machine, block, warp, run, lane, (&layout, lines, stored, facts.a_ty))?
         }
         LeftFactor::Registers(_) => in_registers(run, product),
     };
@@ -104,6 +105,11 @@ pub fn product(
     let cols = factor(machine, block, warp, run, lane, (&layout, lines, k, facts.b_ty))?;
     results(run, product, active, &rows, &cols);
     Ok(())
+}
+
+/// Elements of a row of A that there are.
+fn stored(product: &GroupProduct) -> u32 {
+    product.facts.shape.k >> u32::from(product.sparsity.is_some())
 }
 
 /// The lines of a factor in shared memory, each with its elements along `k`.
@@ -162,7 +168,7 @@ fn watch(
 /// The rows of A that the warp's registers hold.
 fn in_registers(run: &Running<'_>, product: &GroupProduct) -> Vec<Vec<u64>> {
     let Wgmma { shape, a_ty: ty, .. } = product.facts;
-    let shape = MatrixShape { m: ROWS, ..shape };
+    let shape = MatrixShape { m: ROWS, k: stored(product), ..shape };
     let fragment = Fragment { operand: MatrixOperand::A, shape, ty, col: false };
     let bits = ty.bits();
     let mut rows = vec![vec![0; shape.k as usize]; ROWS as usize];
@@ -177,6 +183,28 @@ fn in_registers(run: &Running<'_>, product: &GroupProduct) -> Vec<Vec<u64>> {
         }
     }
     rows
+}
+
+/// The elements of a column of B that those of a row of a sparse A are multiplied with.
+struct Partners {
+    /// Of each row their places in the column.
+    of: Vec<Vec<usize>>,
+}
+
+impl Partners {
+    fn new(run: &Running<'_>, product: &GroupProduct) -> Option<Partners> {
+        let (row, selector) = product.sparsity?;
+        // SAFETY: decoded row.
+        let metadata: [u32; 32] =
+            std::array::from_fn(|lane| unsafe { read_row(run.regs, row, false, lane) } as u32);
+        let Wgmma { shape, a_ty: ty, .. } = product.facts;
+        let places = Places { metadata: &metadata, selector, k: shape.k, ty };
+        let row = |row| {
+            let cols = 0..stored(product);
+            cols.map(|col| (places.column(Cell { row, col }) % shape.k) as usize).collect()
+        };
+        Some(Partners { of: (0..ROWS).map(row).collect() })
+    }
 }
 
 /// Writes the warp's rows of D.
@@ -211,6 +239,7 @@ fn results(
         ty: facts.d_ty,
         col: false,
     };
+    let partners = Partners::new(run, product);
     // SAFETY: decoded predicate.
     let adds = unsafe { *run.regs.add(product.adds.0 as usize) } ^ product.adds.1;
     let bits = facts.d_ty.bits();
@@ -221,9 +250,18 @@ fn results(
             let before = if adds >> lane & 1 != 0 { before } else { 0 };
             let mut value = 0;
             for part in 0..fragment.per_register() {
-                let Cell { row, col } = fragment.cell(lane as u32, register, part);
+                let cell = fragment.cell(lane as u32, register, part);
+                let Cell { row, col } = cell;
                 let addend = before >> (part * bits) & ((1 << bits) - 1);
-                let sum = summation.element(&rows[row as usize], &cols[col as usize], addend);
+                let (row, col) = (&rows[row as usize], &cols[col as usize]);
+                let sum = match &partners {
+                    None => summation.element(row, col, addend),
+                    Some(partners) => {
+                        let chosen: Vec<u64> =
+                            partners.of[cell.row as usize].iter().map(|&at| col[at]).collect();
+                        summation.element(row, &chosen, addend)
+                    }
+                };
                 value |= sum << (part * bits);
             }
             // SAFETY: decoded row.

@@ -48,6 +48,8 @@ pub(crate) enum Next {
 }
 /// There, and of any number, if the next operand is in braces.
 pub(crate) struct IfBraces(pub ScalarType);
+/// As many as a tensor's pixels have dimensions, if they are those of a column.
+pub(crate) struct PixelOffsets(pub TensorDims, pub bool);
 /// The coordinates of a texture or surface.
 pub(crate) struct Coordinates(pub TexGeometry, pub ScalarType);
 /// A gradient, if the level is chosen by one.
@@ -264,6 +266,15 @@ placed! {
         write |srcs, out| if !srcs.is_empty() {
             out.separate();
             out.braced(srcs, ty);
+        };
+    Srcs, PixelOffsets(dims, there) => PixelOffsets:
+        read |p| if there {
+            Arg::read(p, Braced(ScalarType::B16, dims.count() - 2))
+        } else {
+            Ok(Srcs::default())
+        },
+        write |srcs, out| if !srcs.is_empty() {
+            srcs.write(out, Braced(ScalarType::B16, 0));
         };
     Srcs, Gradient(lod, geometry) => Gradient:
         read |p| {

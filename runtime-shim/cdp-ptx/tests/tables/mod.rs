@@ -1,7 +1,10 @@
 //! The tables of `forms.rs`: what is accepted. `{a|b|}` stands for each alternative, `<a, b>` for a vector.
 
 pub mod frame;
+mod matrices;
 pub mod refused;
+
+use matrices::{MATRICES, MULTIMEM};
 
 /// Documented forms by family.
 pub const ACCEPTED: &[(&str, &str)] = &[
@@ -17,6 +20,7 @@ pub const ACCEPTED: &[(&str, &str)] = &[
     ("moves", MOVES),
     ("memory", MEMORY),
     ("atomics", ATOMICS),
+    ("memory of several devices", MULTIMEM),
     ("cache", CACHE),
     ("control flow", CONTROL),
     ("synchronisation", SYNCHRONISATION),
@@ -477,6 +481,9 @@ tex.{2dms|a2dms|base.2dms}.v4.f32.s32 <%f0, %f1, %f2, %f3>, [%rd0, <%r4, %r5, %r
 tex.grad.1d.v4.f32.f32 <%f0, %f1, %f2, %f3>, [%rd0, <%f4>], <%f5>, <%f6>;
 tex.grad.2d.v4.f32.f32 <%f0, %f1, %f2, %f3>, [%rd0, <%f4, %f5>], <%f6, %f7>, <%f8, %f9>;
 tld4.{r|g|b|a}.2d.v4.f32.f32 <%f0, %f1, %f2, %f3>, [%rd0, <%f4, %f5>];
+tld4.r.2d.v4.f32.f32 <%f0, %f1, %f2, %f3>|%p0, [%rd0, <%f4, %f5>], <%r1, -2>, %f6;
+tld4.a.cube.v4.f32.f32 <%f0, %f1, %f2, %f3>, [%rd0, <%f4, %f5, %f6, %f7>];
+tld4.g.acube.v4.u32.f32 <%r0, %r1, %r2, %r3>, [%rd0, <%r4, %f5, %f6, %f7>];
 tld4.r.a2d.v4.s32.f32 <%r0, %r1, %r2, %r3>, [%rd0, <%r4, %f5, %f6, %f7>];
 suld.b.1d{|.ca|.cg|.cs|.cv}.b8.{trap|clamp|zero} %h0, [%rd0, <%r1>];
 suld.b.2d.v2.b32.trap <%r0, %r1>, [%rd0, <%r2, %r3>];
@@ -534,46 +541,15 @@ cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%rd0, <%r1, %r2, %r3
 cp.async.bulk.tensor.3d.global.shared::cta.bulk_group.L2::cache_hint [%rd0, <%r1, %r2, %r3>], [sv], %rd3;
 cp.reduce.async.bulk.tensor.4d.global.shared::cta.{add|min|max|inc|dec|and|or|xor}.tile.bulk_group [%rd0, <%r1, %r2, %r3, %r4>], [%r5];
 cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd0, <%r1, %r2>];
+cp.async.bulk.tensor.3d.{shared::cluster|shared::cta}.global.im2col.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1, %r2, %r3>], [sv+32], <{%h0|2}>;
+cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%r0], [%rd0, <%r1, %r2, %r3, %r4, -1>], [%r2], <%h0, %h1, %h2>, %h3, %rd3;
+cp.{async.bulk.tensor.4d.global.shared::cta|reduce.async.bulk.tensor.4d.global.shared::cta.add}.im2col_no_offs.bulk_group [%rd0, <%r1, %r2, %r3, %r4>], [sv];
+cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [%rd0, <%r1, %r2, %r3, %r4>], <%h0, %h1>;
 prefetch{|.param|.const}.tensormap [%rd0];
 mbarrier.arrive.expect_tx{|.release.cta|.relaxed.cluster}{|.shared|.shared::cta}.b64 {%rd0|_}, [sv], {16|%r0};
 mbarrier.arrive{|_drop}.expect_tx.shared::cluster.b64 _, [sv], %r1;
 mbarrier.expect_tx.relaxed.cta.shared.b64 [sv], 16;
 mbarrier.complete_tx.relaxed.{cta|cluster}.{shared|shared::cluster}.b64 [%r0], %r1;
-";
-
-const MATRICES: &str = "
-mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 <%r0, %r1>, <%r2, %r3>, {%r4|<%r4>}, <%r5, %r6>;
-mma.sync.aligned.m16n8k{8.row.col.f32.bf16.bf16|4.row.col.f32.tf32.tf32}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3>, <%r4>, <%f5, %f6, %f7, %f8>;
-mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
-mma.sync.aligned.m16n8k32.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
-mma.sync.aligned.m8n8k4.{row|col}.{row|col}.f32.f16.f16.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1>, <%r2, %r3>, <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>;
-mma.sync.aligned.m8n8k4.row.col{|.rn|.rz|.rm|.rp}.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
-mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.{rn|rz|rm|rp} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
-wmma.mma.sync.aligned.{row|col}.{row|col}.m8n8k4{|.rm}.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
-wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.{rn|rz|rm|rp} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
-mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{and|xor}.popc <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
-mma.sync.aligned.m16n8k{16.row.col|16.row.col.satfinite}.s32.{s8|u8}.{s8|u8}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
-mma.sync.aligned.m16n8k32.row.col.s32.{s4|u4}.{s4|u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
-mma.{sp|sp::ordered_metadata}.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r0, %r1>, <%r2, %r3>, <%f4, %f5, %f6, %f7>, %r4, {0|0x3};
-mma.sp.sync.aligned.m16n8k{64.row.col.s32.s8.u8|128.row.col.satfinite.s32.u4.u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, <%r4, %r5, %r6, %r7>, <%r8, %r9, %r10, %r11>, %r12, 0;
-wmma.mma.sync.aligned.{row|col}.{row|col}.m16n16k16.f32.f16 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, <%r8, %r9, %r10, %r11>;
-wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32{|.satfinite} <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, %r8, <%r9, %r10, %r11, %r12>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>;
-wmma.mma.{xor|and}.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <%r0, %r1>, <%r2>, <%r3>, <%r4, %r5>;
-wmma.load.{a|b}.sync.aligned.{row|col}.m16n16k16{|.global|.shared}.f16 <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, [%rd0]{|, 16|, %r8};
-wmma.load.c.sync.aligned.row.m32n8k16.global.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, [gv+32];
-wmma.store.d.sync.aligned.{row|col}.m16n16k16.shared.f16 [sv], <%r0, %r1, %r2, %r3>, {8|%r4};
-ldmatrix.sync.aligned.m8n8.x1{|.trans}{|.shared|.shared::cta}.b16 {<%r0>|%r0}, [%rd0+16];
-ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 <%r0, _, %r2, %r3>, [%r4];
-stmatrix.sync.aligned.m8n8.x{2.shared|2.trans}.b16 [%rd0], <%r0, %r1>;
-movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;
-wgmma.fence.sync.aligned;
-wgmma.commit_group.sync.aligned;
-wgmma.wait_group.sync.aligned {0|7};
-wgmma.mma_async.sync.aligned.m64n8k16.f32.{f16.f16|bf16.bf16} <%f0, %f1, %f2, %f3>, %rd0, %rd1, {%p0|!%p0|1}, {1|-1}, {1|-1}, {0|1}, {0|1};
-wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, %rd1, %p0, 1, 1, {0|1};
-wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %p0, 1, -1;
-wgmma.mma_async.sync.aligned.m64n24k32.f32.{e4m3|e5m2}.{e4m3|e5m2} <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9, %f10, %f11>, %rd0, %rd1, %p0, 1, 1;
-wgmma.mma_async.sync.aligned.m64n8k32{|.satfinite}.s32.{s8|u8}.{s8|u8} <%r0, %r1, %r2, %r3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %p0;
 ";
 
 /// The predefined registers of the manual's chapter on them.

@@ -175,6 +175,17 @@ wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 <%r0, %r1>, %rd0, %rd1, %p0,
 wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 <%f0, %f1>, %rd0, %rd1, %p0, 1, 1, 0, 0;
 wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %p0, 1, 2, 0, 0;
 wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r0, 0, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r0, 2, %p0, 1, 1, 0, 0;
+wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.e4m3.e4m3 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r0, 1, %p0, 1, 1;
+cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1, %r2, %r3, %r4>], [sv]{|, <%h0>};
+cp.async.bulk.tensor.2d.global.shared::cta.im2col_no_offs.bulk_group [%rd0, <%r1, %r2>], [sv];
+multimem.ld_reduce.global.{add.b32|and.u32|inc.u32|add.s64|min.f32|add.f16|min.b64} %r1, [%rd0];
+multimem.ld_reduce.{release.sys|acquire|gpu}.global.add.u32 %r1, [%rd0];
+multimem.ld_reduce.global.{add.v2.u32|add.v8.f16x2|min.acc::f32.v2.f16x2} <%r1, %r2>, [%rd0];
+multimem.st.{acquire.sys|shared}.global.b32 [%rd0], %r1;
+multimem.red.{weak|acquire.sys}.global.add.u32 [%rd0], %r1;
+multimem.red.global.min.f16x2 [%rd0], %r1;
 ",
     ),
     (
@@ -182,10 +193,9 @@ wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, %rd0, %
         "
 mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m3.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
 ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 <%r0, %r1>, [%r4];
-wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r0, 0, %p0, 1, 1, 0, 0;
 tcgen05.mma.cta_group::1.kind::f16 [%r0], %rd0, %rd1, %r1, %p0;
-cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1, %r2, %r3>], [sv], <%rs1>;
-multimem.red.add.u32 [%rd0], %r1;
+cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes [sv], [%rd0, <%r1, %r2, %r3>], [sv], <%h0, %h1>;
+multimem.ld_reduce.add.acc::f16.e4m3x4 %r0, [%rd0];
 st.async.mmio.release.sys.global.u32 [%rd0], %r1;
 cvt.rs.f16x2.f32 %r0, %f1, %f2, %r3;
 cvt.rs.satfinite.e4m3x4.f32 %r0, <%f1, %f2, %f3, %f4>, %r5;

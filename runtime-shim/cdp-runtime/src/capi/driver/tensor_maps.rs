@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 
-use cdp_emulator::{MapRefusal, TENSOR_MAP_BYTES, TensorMap};
+use cdp_emulator::{PixelColumns, TENSOR_MAP_BYTES, TensorMap};
 
 use super::*;
 
@@ -31,10 +31,7 @@ unsafe fn numbers<T: Copy>(list: *const T, count: u32) -> Result<Vec<T>> {
 /// # Safety
 /// `map` is null or 128 bytes that may be written.
 unsafe fn write(map: Map, tensor: &TensorMap) -> Result<()> {
-    let bytes = tensor.encode().map_err(|refusal| match refusal {
-        MapRefusal::Invalid => CudaError::INVALID_VALUE,
-        MapRefusal::Unsupported => CudaError::NOT_SUPPORTED,
-    })?;
+    let bytes = tensor.encode().map_err(|_| CudaError::INVALID_VALUE)?;
     place(map)?;
     // SAFETY: the caller's.
     unsafe { map.cast::<[u8; TENSOR_MAP_BYTES]>().write(bytes) };
@@ -69,10 +66,37 @@ driver_functions! {
                 step: numbers(step, rank)?,
                 swizzle,
                 fill_nan: fill == 1,
+                interleave,
+                columns: None,
             };
-            if interleave != 0 {
-                return Err(CudaError::NOT_SUPPORTED.into());
+            write(map, &tensor)
+        })
+    }
+    Start fn cuTensorMapEncodeIm2col(
+        map: Map, element: u32, rank: u32, address: *mut c_void, size: *const u64, stride_bytes: *const u64,
+        lower: *const i32, upper: *const i32, channels: u32, pixels: u32, step: *const u32, interleave: u32,
+        swizzle: u32, promotion: u32, fill: u32
+    ) {
+        call(|| {
+            let known = (3..=MOST_DIMS).contains(&rank) && interleave <= 2 && promotion <= 3 && fill <= 1;
+            if !known {
+                return Err(CudaError::INVALID_VALUE.into());
             }
+            let (lower, upper) = (numbers(lower, rank - 2)?, numbers(upper, rank - 2)?);
+            let mut reach = vec![1; rank as usize];
+            reach[0] = channels;
+            let tensor = TensorMap {
+                element,
+                address: address as u64,
+                size: numbers(size, rank)?,
+                stride_bytes: numbers(stride_bytes, rank - 1)?,
+                reach,
+                step: numbers(step, rank)?,
+                swizzle,
+                fill_nan: fill == 1,
+                interleave,
+                columns: Some(PixelColumns { lower, upper, pixels }),
+            };
             write(map, &tensor)
         })
     }

@@ -1,11 +1,17 @@
-//! Tensor maps: what `cuTensorMapEncodeTiled` makes, and where the elements of a box lie.
+//! Tensor maps: what `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` make, and where the elements of a box or
+//! of a column of pixels lie.
 //!
 //! A map is 128 bytes that only its maker reads, so those of the CPU device are its own. The copies are in
-//! `exec/bulk_tensor.rs`. Not here, and refused when a map is made: interleaved layouts and maps of
-//! convolutions; and what an H200 refuses as well: packed elements, swizzles of more than 16 bytes at a time.
+//! `exec/bulk_tensor.rs`. An interleaved tensor consists of slices of 16 or 32 bytes of channels: on an H200 its
+//! first dimension counts slices next to one another, its last but one says which slice of the channels they are,
+//! and a box has one of those. Refused as by an H200: packed elements, swizzles of more than 16 bytes at a time.
 //! Source: CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors"; facts.md, "Run time".
 
+mod columns;
+
 use cdp_ptx::ScalarType;
+
+pub use columns::Columns;
 
 /// Bytes of a map.
 pub const MAP_BYTES: usize = 128;
@@ -61,16 +67,15 @@ pub struct TensorMap {
     pub swizzle: u32,
     /// What is outside of the tensor becomes NaN and not zero; of floating-point types only.
     pub fill_nan: bool,
+    /// `CUtensorMapInterleave`: 0, or 1 and 2 for slices of 16 and 32 bytes.
+    pub interleave: u32,
+    /// Columns of pixels are copied, not boxes; `reach` says their channels.
+    pub columns: Option<Columns>,
 }
 
-/// Why there is no such map.
+/// CUDA has no such map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MapRefusal {
-    /// CUDA has none.
-    Invalid,
-    /// The CPU device has none.
-    Unsupported,
-}
+pub struct NoSuchMap;
 
 /// A row of a box: elements next to one another in the tensor and, but for the swizzle, in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +92,10 @@ pub struct BoxRow {
 
 impl TensorMap {
     /// # Errors
-    /// What CUDA refuses, and what the CPU device does not have.
-    pub fn check(&self) -> Result<(), MapRefusal> {
+    /// What CUDA refuses.
+    pub fn check(&self) -> Result<(), NoSuchMap> {
         let rank = self.size.len();
-        let ensure = |valid: bool| valid.then_some(()).ok_or(MapRefusal::Invalid);
+        let ensure = |valid: bool| valid.then_some(()).ok_or(NoSuchMap);
         ensure((1..=MOST_DIMS).contains(&rank) && self.stride_bytes.len() == rank - 1)?;
         ensure(self.reach.len() == rank && self.step.len() == rank)?;
         ensure(self.address.is_multiple_of(CHUNK))?;
@@ -101,15 +106,34 @@ impl TensorMap {
         ensure(self.step.iter().all(|step| (1..=8).contains(step)))?;
         ensure((self.element as usize) < ELEMENTS.len() && self.swizzle <= 3)?;
         ensure(!self.fill_nan || self.element_type().is_float())?;
-        ensure(self.row_bytes().is_multiple_of(CHUNK) && self.row_bytes() <= self.pitch())?;
+        ensure((u64::from(self.reach[0]) * self.width()).is_multiple_of(CHUNK))?;
+        ensure(self.row_bytes() <= self.pitch())?;
+        self.check_slices().and_then(|()| self.check_columns())?;
         ensure(self.box_bytes() <= MOST_BOX_BYTES)
+    }
+
+    fn check_slices(&self) -> Result<(), NoSuchMap> {
+        let Some(slice) = self.slice() else { return Ok(()) };
+        let aligned =
+            [self.address].iter().chain(&self.stride_bytes).all(|at| at.is_multiple_of(slice));
+        let valid = self.interleave <= 2 && self.size.len() >= 3 && aligned;
+        valid.then_some(()).ok_or(NoSuchMap)
+    }
+
+    /// Bytes of a slice of an interleaved tensor.
+    fn slice(&self) -> Option<u64> {
+        match self.interleave {
+            0 => None,
+            1 => Some(CHUNK),
+            _ => Some(2 * CHUNK),
+        }
     }
 
     /// The map as bytes.
     ///
     /// # Errors
     /// As [`TensorMap::check`].
-    pub fn encode(&self) -> Result<[u8; MAP_BYTES], MapRefusal> {
+    pub fn encode(&self) -> Result<[u8; MAP_BYTES], NoSuchMap> {
         self.check()?;
         let mut bytes = Vec::with_capacity(MAP_BYTES);
         bytes.extend(MARK.to_le_bytes());
@@ -121,6 +145,13 @@ impl TensorMap {
             bytes.extend(((self.size[dim] - 1) as u32).to_le_bytes());
             bytes.extend(self.stride_bytes.get(dim).unwrap_or(&0).to_le_bytes());
             bytes.extend([(self.reach[dim] - 1) as u8, self.step[dim] as u8]);
+        }
+        bytes.push(self.interleave as u8);
+        if let Some(columns) = &self.columns {
+            bytes.extend((columns.pixels as u16).to_le_bytes());
+            for corner in columns.lower.iter().chain(&columns.upper) {
+                bytes.extend((*corner as i16).to_le_bytes());
+            }
         }
         let mut map = [0; MAP_BYTES];
         map[..bytes.len()].copy_from_slice(&bytes);
@@ -145,9 +176,18 @@ impl TensorMap {
         if rank > MOST_DIMS {
             return None;
         }
-        let (size, stride_bytes, reach, step) = Default::default();
-        let mut tensor =
-            TensorMap { element, address, size, stride_bytes, reach, step, swizzle, fill_nan };
+        let mut tensor = TensorMap {
+            element,
+            address,
+            size: Vec::new(),
+            stride_bytes: Vec::new(),
+            reach: Vec::new(),
+            step: Vec::new(),
+            swizzle,
+            fill_nan,
+            interleave: 0,
+            columns: None,
+        };
         for dim in 0..rank {
             tensor.size.push(take(4) + 1);
             let stride = take(8);
@@ -156,6 +196,13 @@ impl TensorMap {
             }
             tensor.reach.push(take(1) as u32 + 1);
             tensor.step.push(take(1) as u32);
+        }
+        tensor.interleave = take(1) as u32;
+        let pixels = take(2) as u32;
+        if pixels > 0 {
+            let mut corners = || (2..rank).map(|_| i32::from(take(2) as i16)).collect();
+            let (lower, upper) = (corners(), corners());
+            tensor.columns = Some(Columns { lower, upper, pixels });
         }
         tensor.check().ok().map(|()| tensor)
     }
@@ -171,21 +218,29 @@ impl TensorMap {
 
     /// Bytes of a row of the box.
     pub fn row_bytes(&self) -> u64 {
-        u64::from(self.reach[0]) * self.width()
+        self.slice().unwrap_or(u64::from(self.reach[0]) * self.width())
     }
 
-    /// Bytes from row to row of the box in shared memory: a swizzled row has the room of its pattern.
+    /// Bytes from row to row of the box in shared memory: a swizzled row has the room of its pattern, but for slices.
     pub fn pitch(&self) -> u64 {
-        if self.swizzle == 0 { self.row_bytes() } else { CHUNK << self.swizzle }
+        let whole = self.swizzle == 0 || self.interleave != 0;
+        if whole { self.row_bytes() } else { CHUNK << self.swizzle }
     }
 
-    /// Rows of the box in a dimension other than the first.
+    /// Rows of the box in a dimension.
     fn count(&self, dim: usize) -> u64 {
+        let interleaved = self.interleave != 0;
+        if !interleaved && dim == 0 || interleaved && dim + 2 == self.size.len() {
+            return 1;
+        }
         u64::from(self.reach[dim].div_ceil(self.step[dim]))
     }
 
     fn row_count(&self) -> u64 {
-        (1..self.size.len()).map(|dim| self.count(dim)).product()
+        match &self.columns {
+            Some(columns) => columns.pixels.into(),
+            None => (0..self.size.len()).map(|dim| self.count(dim)).product(),
+        }
     }
 
     /// Bytes of the box, with what is outside of the tensor: what an object is told of.
@@ -198,9 +253,14 @@ impl TensorMap {
         (self.row_count() - 1) * self.pitch() + self.row_bytes()
     }
 
+    /// Bytes of what the first dimension counts.
+    fn unit(&self) -> u64 {
+        self.slice().unwrap_or(self.width())
+    }
+
     /// Bytes from the tensor's begin to the box's in the first dimension. No box begins inside a chunk.
     pub fn begin_bytes(&self, first: i32) -> i64 {
-        i64::from(first) * self.width() as i64
+        i64::from(first) * self.unit() as i64
     }
 
     /// A row of the box that is outside of the tensor.
@@ -224,28 +284,48 @@ impl TensorMap {
     }
 
     /// The rows of the box that begins at an element, which may be outside of the tensor: a coordinate for each
-    /// dimension.
-    pub fn rows<'a>(&'a self, first: &'a [i32]) -> impl Iterator<Item = BoxRow> + 'a {
-        let (pitch, width) = (self.pitch(), self.width());
-        let (begin, size) = (i64::from(first[0]), self.size[0] as i64);
-        let from = begin.clamp(0, size);
-        let to = (begin + i64::from(self.reach[0])).clamp(0, size);
-        (0..self.row_count()).map(move |number| {
-            let mut rest = number;
-            let mut address = self.address.wrapping_add(from as u64 * width);
-            let mut inside = from < to;
-            for (dim, &begin) in first.iter().enumerate().skip(1) {
-                let index = rest % self.count(dim);
-                rest /= self.count(dim);
-                let place = i64::from(begin) + index as i64 * i64::from(self.step[dim]);
-                inside &= (0..self.size[dim] as i64).contains(&place);
-                let offset = (place as u64).wrapping_mul(self.stride_bytes[dim - 1]);
-                address = address.wrapping_add(offset);
+    /// dimension. Of a column its pixels, to whose coordinates the offsets are added.
+    pub fn rows<'a>(
+        &'a self,
+        first: &'a [i32],
+        offsets: &'a [u32],
+    ) -> Box<dyn Iterator<Item = BoxRow> + 'a> {
+        let mut place: Vec<i64> = first.iter().map(|&at| at.into()).collect();
+        if self.columns.is_none() {
+            return Box::new((0..self.row_count()).map(move |number| {
+                let mut rest = number;
+                for (dim, &begin) in first.iter().enumerate() {
+                    let index = rest % self.count(dim);
+                    rest /= self.count(dim);
+                    place[dim] = i64::from(begin) + index as i64 * i64::from(self.step[dim]);
+                }
+                self.row(number, &place)
+            }));
+        }
+        Box::new((0..self.row_count()).map(move |number| {
+            let mut moved = place.clone();
+            for (at, offset) in moved[self.pixel_dims()].iter_mut().zip(offsets) {
+                *at += i64::from(*offset);
             }
-            let bytes = if inside { (to - from) as u64 * width } else { 0 };
-            let skipped = if inside { (from - begin) as u64 * width } else { 0 };
-            BoxRow { offset: number * pitch, address, skipped, bytes }
-        })
+            self.next_pixel(&mut place);
+            self.row(number, &moved)
+        }))
+    }
+
+    /// A row that begins at a place.
+    fn row(&self, number: u64, place: &[i64]) -> BoxRow {
+        let (begin, size, unit) = (place[0], self.size[0] as i64, self.unit());
+        let from = begin.clamp(0, size);
+        let to = (begin + (self.row_bytes() / unit) as i64).clamp(0, size);
+        let mut address = self.address.wrapping_add(from as u64 * unit);
+        let mut inside = from < to;
+        for (dim, &at) in place.iter().enumerate().skip(1) {
+            inside &= (0..self.size[dim] as i64).contains(&at);
+            address = address.wrapping_add((at as u64).wrapping_mul(self.stride_bytes[dim - 1]));
+        }
+        let bytes = if inside { (to - from) as u64 * unit } else { 0 };
+        let skipped = if inside { (from - begin) as u64 * unit } else { 0 };
+        BoxRow { offset: number * self.pitch(), address, skipped, bytes }
     }
 
     /// Where a byte of shared memory is found by the pattern: bits of the address from 4 on change with as many
@@ -281,6 +361,20 @@ mod tests {
             step: vec![1, 2],
             swizzle: 0,
             fill_nan: false,
+            interleave: 0,
+            columns: None,
+        }
+    }
+
+    fn slices() -> TensorMap {
+        TensorMap {
+            element: 1,
+            size: vec![24, 8, 6, 2],
+            stride_bytes: vec![128, 768, 2304],
+            reach: vec![16, 3, 2, 2],
+            step: vec![1; 4],
+            interleave: 1,
+            ..matrix()
         }
     }
 
@@ -296,6 +390,7 @@ mod tests {
             ..map
         };
         assert_eq!(TensorMap::decode(&five.encode().unwrap()), Some(five));
+        assert_eq!(TensorMap::decode(&slices().encode().unwrap()), Some(slices()));
     }
 
     #[test]
@@ -318,22 +413,22 @@ mod tests {
             map.check()
         };
         assert_eq!(refused(|_| ()), Ok(()));
-        assert_eq!(refused(|map| map.size[1] = 0), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.address += 8), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.stride_bytes[0] = 120), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.reach[0] = 5), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.reach[1] = 257), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.step[1] = 9), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| (map.reach[0], map.swizzle) = (16, 1)), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| map.size[1] = 0), Err(NoSuchMap));
+        assert_eq!(refused(|map| map.address += 8), Err(NoSuchMap));
+        assert_eq!(refused(|map| map.stride_bytes[0] = 120), Err(NoSuchMap));
+        assert_eq!(refused(|map| map.reach[0] = 5), Err(NoSuchMap));
+        assert_eq!(refused(|map| map.reach[1] = 257), Err(NoSuchMap));
+        assert_eq!(refused(|map| map.step[1] = 9), Err(NoSuchMap));
+        assert_eq!(refused(|map| (map.reach[0], map.swizzle) = (16, 1)), Err(NoSuchMap));
         assert_eq!(refused(|map| map.swizzle = 3), Ok(()));
-        assert_eq!(refused(|map| map.swizzle = 4), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| map.swizzle = 4), Err(NoSuchMap));
         assert_eq!(refused(|map| map.element = 12), Ok(()));
-        assert_eq!(refused(|map| map.element = 13), Err(MapRefusal::Invalid));
-        assert_eq!(refused(|map| map.fill_nan = true), Err(MapRefusal::Invalid));
+        assert_eq!(refused(|map| map.element = 13), Err(NoSuchMap));
+        assert_eq!(refused(|map| map.fill_nan = true), Err(NoSuchMap));
         assert_eq!(refused(|map| (map.element, map.fill_nan) = (7, true)), Ok(()));
         assert_eq!(refused(|map| (map.reach, map.step[1]) = (vec![256, 228], 1)), Ok(()));
         let large = refused(|map| (map.reach, map.step[1]) = (vec![256, 229], 1));
-        assert_eq!(large, Err(MapRefusal::Invalid));
+        assert_eq!(large, Err(NoSuchMap));
     }
 
     #[test]
@@ -356,20 +451,35 @@ mod tests {
     fn narrow_rows_have_the_room_of_their_pattern() {
         let map = TensorMap { swizzle: 3, ..matrix() };
         assert_eq!((map.box_bytes(), map.shared_bytes()), (96, 2 * 128 + 32));
-        assert_eq!(map.rows(&[0, 0]).map(|row| row.offset).collect::<Vec<_>>(), [0, 128, 256]);
+        assert_eq!(map.rows(&[0, 0], &[]).map(|row| row.offset).collect::<Vec<_>>(), [0, 128, 256]);
     }
 
     #[test]
     fn rows_are_cut_at_the_edges() {
         let map = matrix();
         assert_eq!(map.box_bytes(), 96);
-        let rows: Vec<_> = map.rows(&[-3, 20]).collect();
+        let rows: Vec<_> = map.rows(&[-3, 20], &[]).collect();
         let row = |offset, address, skipped, bytes| BoxRow { offset, address, skipped, bytes };
         assert_eq!(rows[0], row(0, 0x1000 + 20 * 128, 12, 20));
         assert_eq!(rows[1], row(32, 0x1000 + 22 * 128, 12, 20));
         assert_eq!((rows[2].offset, rows[2].bytes), (64, 0));
-        assert!(map.rows(&[i32::MAX, i32::MIN]).all(|row| row.bytes == 0));
-        assert!(map.rows(&[28, 0]).all(|row| row.bytes == 8));
+        assert!(map.rows(&[i32::MAX, i32::MIN], &[]).all(|row| row.bytes == 0));
+        assert!(map.rows(&[28, 0], &[]).all(|row| row.bytes == 8));
+    }
+
+    /// As an H200 reads them.
+    #[test]
+    fn slices_count_in_the_first_dimension() {
+        let rows: Vec<_> = slices().rows(&[1, 2, 3, 1], &[]).collect();
+        assert_eq!(rows.len(), 16 * 3 * 2);
+        let row = |number: usize| {
+            (rows[number].offset, rows[number].address - 0x1000, rows[number].bytes)
+        };
+        assert_eq!(row(0), (0, 2 * 2440, 16));
+        assert_eq!(row(16), (256, 2 * 2504, 16));
+        assert_eq!(row(48).2, 0);
+        let wide = |stride| TensorMap { interleave: 2, stride_bytes: vec![stride; 3], ..slices() };
+        assert_eq!((wide(96).check(), wide(48).check()), (Ok(()), Err(NoSuchMap)));
     }
 
     #[test]

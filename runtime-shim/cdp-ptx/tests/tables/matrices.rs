@@ -1,0 +1,60 @@
+//! Products of matrices, and accesses to the memories of several devices.
+
+pub const MATRICES: &str = "
+mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 <%r0, %r1>, <%r2, %r3>, {%r4|<%r4>}, <%r5, %r6>;
+mma.sync.aligned.m16n8k{8.row.col.f32.bf16.bf16|4.row.col.f32.tf32.tf32}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3>, <%r4>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m16n8k32.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32 <%f0, %f1, %f2, %f3>, <%r2, %r3, %r4, %r5>, <%r6, %r7>, <%f5, %f6, %f7, %f8>;
+mma.sync.aligned.m8n8k4.{row|col}.{row|col}.f32.f16.f16.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1>, <%r2, %r3>, <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>;
+mma.sync.aligned.m8n8k4.row.col{|.rn|.rz|.rm|.rp}.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.{rn|rz|rm|rp} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+wmma.mma.sync.aligned.{row|col}.{row|col}.m8n8k4{|.rm}.f64.f64.f64.f64 <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.{rn|rz|rm|rp} <%d0, %d1>, <%d2>, <%d3>, <%d4, %d5>;
+mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{and|xor}.popc <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.sync.aligned.m16n8k{16.row.col|16.row.col.satfinite}.s32.{s8|u8}.{s8|u8}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.sync.aligned.m16n8k32.row.col.s32.{s4|u4}.{s4|u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5>, <%r6>, <%r7, %r8, %r9, %r10>;
+mma.{sp|sp::ordered_metadata}.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 <%f0, %f1, %f2, %f3>, <%r0, %r1>, <%r2, %r3>, <%f4, %f5, %f6, %f7>, %r4, {0|0x3};
+mma.sp.sync.aligned.m16n8k{64.row.col.s32.s8.u8|128.row.col.satfinite.s32.u4.u4}.s32 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, <%r4, %r5, %r6, %r7>, <%r8, %r9, %r10, %r11>, %r12, 0;
+wmma.mma.sync.aligned.{row|col}.{row|col}.m16n16k16.f32.f16 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, <%r8, %r9, %r10, %r11>;
+wmma.mma.sync.aligned.row.col.m8n32k16.s32.s8.s8.s32{|.satfinite} <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, %r8, <%r9, %r10, %r11, %r12>, <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>;
+wmma.mma.{xor|and}.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 <%r0, %r1>, <%r2>, <%r3>, <%r4, %r5>;
+wmma.load.{a|b}.sync.aligned.{row|col}.m16n16k16{|.global|.shared}.f16 <%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7>, [%rd0]{|, 16|, %r8};
+wmma.load.c.sync.aligned.row.m32n8k16.global.f32 <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7>, [gv+32];
+wmma.store.d.sync.aligned.{row|col}.m16n16k16.shared.f16 [sv], <%r0, %r1, %r2, %r3>, {8|%r4};
+ldmatrix.sync.aligned.m8n8.x1{|.trans}{|.shared|.shared::cta}.b16 {<%r0>|%r0}, [%rd0+16];
+ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 <%r0, _, %r2, %r3>, [%r4];
+stmatrix.sync.aligned.m8n8.x{2.shared|2.trans}.b16 [%rd0], <%r0, %r1>;
+movmatrix.sync.aligned.m8n8.trans.b16 %r0, %r1;
+wgmma.fence.sync.aligned;
+wgmma.commit_group.sync.aligned;
+wgmma.wait_group.sync.aligned {0|7};
+wgmma.mma_async.sync.aligned.m64n8k16.f32.{f16.f16|bf16.bf16} <%f0, %f1, %f2, %f3>, %rd0, %rd1, {%p0|!%p0|1}, {1|-1}, {1|-1}, {0|1}, {0|1};
+wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, %rd1, %p0, 1, 1, {0|1};
+wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %p0, 1, -1;
+wgmma.mma_async.sync.aligned.m64n24k32.f32.{e4m3|e5m2}.{e4m3|e5m2} <%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9, %f10, %f11>, %rd0, %rd1, %p0, 1, 1;
+wgmma.mma_async.sync.aligned.m64n8k32{|.satfinite}.s32.{s8|u8}.{s8|u8} <%r0, %r1, %r2, %r3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %p0;
+wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.{f16.f16|bf16.bf16} <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r8, {0|1}, %p0, 1, -1, {0|1}, {0|1};
+wgmma.mma_async.sp.sync.aligned.m64n16k32.f16.f16.f16 <%r0, %r1, %r2, %r3>, <%r4, %r5, %r6, %r7>, %rd1, %r8, 1, %p0, 1, 1, {0|1};
+wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 <%f0, %f1, %f2, %f3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %r8, {0|1}, !%p0, 1, 1;
+wgmma.mma_async.sp.sync.aligned.m64n8k64.f32.{e4m3|e5m2}.{e4m3|e5m2} <%f0, %f1, %f2, %f3>, %rd0, %rd1, %r8, 0, %p0, 1, 1;
+wgmma.mma_async.sp.sync.aligned.m64n8k64{|.satfinite}.s32.{s8|u8}.{s8|u8} <%r0, %r1, %r2, %r3>, {%rd0|<%r4, %r5, %r6, %r7>}, %rd1, %r8, 0, %p0;
+";
+
+pub const MULTIMEM: &str = "
+multimem.ld_reduce{|.weak|.relaxed.sys|.acquire.gpu}{|.global}.{add.u32|add.s32|min.u32|max.s32|and.b32|or.b32|xor.b32|add.f16x2|min.bf16x2} %r0, [%rd0+8];
+multimem.ld_reduce.global.{add.u64|min.s64|max.u64|xor.b64} %rd1, [gv];
+multimem.ld_reduce.global.add.f32 %f0, [%rd0];
+multimem.ld_reduce.global.add.f64 %d0, [%rd0];
+multimem.ld_reduce.relaxed.sys.global.add.v4.f32 <%f0, %f1, %f2, %f3>, [%rd0];
+multimem.ld_reduce.global.{add|add.acc::f32|min|max}.v4.{f16x2|bf16x2} <%r0, %r1, %r2, %r3>, [%rd0];
+multimem.ld_reduce.global.{add|add.acc::f32|max}.v8.{f16|bf16} <%h0, %h1, %h2, %h3, %h4, %h5, %h6, %h7>, [%rd0];
+multimem.st{|.weak|.relaxed.sys|.release.gpu}{|.global}.{b32|u32|s32|f16x2} [%rd0], %r0;
+multimem.st.global.{b64|u64|s64} [%rd0], %rd1;
+multimem.st.global.v4.f32 [%rd0], <%f0, %f1, %f2, %f3>;
+multimem.st.global.v4.f16 [%rd0], <%h0, %h1, %h2, %h3>;
+multimem.red{|.relaxed.sys|.release.gpu}{|.global}.{add.u32|add.s32|max.u32|min.s32|and.b32|or.b32|xor.b32|add.f16x2|add.bf16x2} [%rd0], %r0;
+multimem.red.global.{add.u64|min.s64|or.b64} [%rd0], %rd1;
+multimem.red.global.add.f64 [%rd0], %d0;
+multimem.red.global.add.v2.f32 [%rd0], <%f0, %f1>;
+multimem.red.global.{add|min|max}.v4.{f16x2|bf16x2} [%rd0], <%r0, %r1, %r2, %r3>;
+";
