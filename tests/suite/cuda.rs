@@ -11,7 +11,7 @@ use cdp::CdpVersion;
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
-use crate::run::{execute, execute_with, runtime_archive, runtime_library};
+use crate::run::{execute, execute_in_orders, execute_with, runtime_archive, runtime_library};
 use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
 use crate::{cuda_objects, cuda_precompiled, oracle};
 
@@ -29,8 +29,9 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 22] = [
+    let others: [(&str, fn() -> Outcome); 23] = [
         ("messages", messages),
+        ("watched_in_other_orders", watched_in_other_orders),
         ("graph_and_layout", graph_and_layout),
         ("several_inputs", several_inputs),
         ("names", names),
@@ -125,6 +126,17 @@ fn is_cdp1(path: &Path) -> Result<bool, Failed> {
 }
 
 fn with_cdpc(path: &Path) -> Outcome {
+    execute_with(&by_cdpc(path)?, &[], checks(path)?, "output", &expected(path)?)
+}
+
+/// A host that makes no call while it watches memory gets what kernels write there, whatever the order of execution.
+fn watched_in_other_orders() -> Outcome {
+    let path = cases("cuda").join("watched_memory.cu");
+    execute_in_orders(&by_cdpc(&path)?, &[], &["1"], "output", &expected(&path)?)
+}
+
+/// A case as a program.
+fn by_cdpc(path: &Path) -> Result<Vec<u8>, Failed> {
     let folder = folder()?;
     let source = path.display().to_string();
     // As `cdpc run` does it, and with the cubin that a GPU would get.
@@ -135,8 +147,7 @@ fn with_cdpc(path: &Path) -> Outcome {
         args.extend(["--cdp", "1"]);
     }
     succeed(folder.path(), &args)?;
-    let program = std::fs::read(folder.path().join("program")).map_err(|e| e.to_string())?;
-    execute_with(&program, &[], checks(path)?, "output", &expected(path)?)
+    std::fs::read(folder.path().join("program")).map_err(|error| error.to_string().into())
 }
 
 /// The same file by nvcc, linked with our runtime, on the CPU device.

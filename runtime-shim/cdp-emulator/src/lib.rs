@@ -29,6 +29,7 @@ mod hash;
 mod load;
 mod memory;
 pub mod native;
+mod own_threads;
 mod pages;
 pub mod report;
 mod runtime;
@@ -45,6 +46,7 @@ pub use config::*;
 pub use device::Emulator;
 pub use error::{Error, PtxPlace};
 pub use exec::Counters;
+pub use own_threads::{OwnThread, host_is_alone};
 pub use report::{Related, Report, ReportKind};
 pub use runtime::errors::{
     name as cuda_error_name, row as cuda_error_row, text as cuda_error_text,

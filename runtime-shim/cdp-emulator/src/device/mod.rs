@@ -44,6 +44,13 @@ impl Emulator {
         self.core.limits
     }
 
+    /// Says that host code waits for the device from now on (`None`: no longer). The function tells whether nothing else
+    /// of it could write to managed and pinned memory now, as [`crate::host_is_alone`] does; blocks that wait for such
+    /// memory are a deadlock then.
+    pub fn set_host_waits(&mut self, alone: Option<fn() -> bool>) {
+        self.core.host_waits = alone;
+    }
+
     /// Stops the program with a report when it runs longer than this from the next work on;
     /// `None` for no bound. The time that earlier work took does not count, so a caller can bound each
     /// of its calls.

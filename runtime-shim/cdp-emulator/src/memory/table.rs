@@ -435,6 +435,11 @@ impl Table {
             .filter(|record| record.live)
     }
 
+    /// Whether there is memory of the host outside of the arena.
+    pub fn has_foreign(&self) -> bool {
+        self.foreign.records().next().is_some()
+    }
+
     /// Releases the allocation that begins at `address`, if `allowed` agrees with its kind.
     pub fn free(
         &mut self,

@@ -226,6 +226,8 @@ pub struct Core {
     round: u64,
     /// Whether blocks only wait.
     stall: stall::Stall,
+    /// While host code waits for the device: whether nothing else of it could write to memory now.
+    pub host_waits: Option<fn() -> bool>,
     turn_serial: u64,
     // Boxed, because they come and go as boxes: nothing is moved.
     #[allow(clippy::vec_box)]
@@ -353,6 +355,7 @@ impl Core {
             ready_grids: BTreeMap::new(),
             ready_blocks: BTreeMap::new(),
             round: 0,
+            host_waits: None,
             stall: stall::Stall::default(),
             turn_serial: 0,
             spare_blocks: Vec::new(),

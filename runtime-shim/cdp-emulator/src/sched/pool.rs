@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::share::{Lent, Outcome};
+use crate::own_threads::OwnThread;
 
 /// Looks at the queue before a thread sleeps.
 const LOOKS: u32 = 4000;
@@ -161,6 +162,7 @@ impl Shared {
         }
         let of_thread = shared.clone();
         let life = move || {
+            let _own = OwnThread::new();
             let middle = first + 1 + (end - first - 1) / 2;
             Shared::spawn(&of_thread, first + 1, middle);
             Shared::spawn(&of_thread, middle, end);

@@ -3,8 +3,9 @@
 //!
 //! That is known, not guessed: when every block in execution has had turns and all of them only went
 //! round waiting loops, the state of all their warps and what is in memory are remembered, and if both
-//! come again, they will come for ever. A program whose memory host code can write to in the meantime
-//! (managed and pinned memory) is left alone. Clocks stand still for that (`standstill.rs`).
+//! come again, they will come for ever. A program whose memory host code can write to in the meantime is left alone:
+//! one with managed or pinned memory, unless its only thread waits for the device, and one with memory that it
+//! registered, which may be another process' too. Clocks stand still for that (`standstill.rs`).
 //!
 //! Before that, blocks that have not begun are given a place: as many as an H200 has for them.
 
@@ -165,6 +166,12 @@ impl Core {
     }
 
     fn host_may_write(&self) -> bool {
+        let alone = || self.host_waits.is_some_and(|is_alone| is_alone());
+        self.shares_memory() && (self.machine.memory.has_foreign() || !alone())
+    }
+
+    /// There is memory that host code uses too.
+    fn shares_memory(&self) -> bool {
         self.machine.memory.live().any(|record| record.kind == AllocKind::Managed)
     }
 
@@ -232,6 +239,10 @@ impl Core {
                 "a phase of a barrier object ends when as many arrivals have come as it was made for \
                  (init(), mbarrier.init), and all bytes that it was told to expect: by threads that do \
                  not wait for it themselves"
+            }
+            0 if self.shares_memory() => {
+                "what a loop waits for must be written by a thread that does not wait itself, and host code waits too: \
+                 it writes nothing before the call is done that waits for these blocks"
             }
             0 => "what a loop waits for must be written by a thread that does not wait itself",
             _ => {

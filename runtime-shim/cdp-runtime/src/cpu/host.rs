@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use cdp_emulator::StreamId;
+use cdp_emulator::{OwnThread, StreamId};
 
 use super::state::{State, Work};
 use crate::device::{HostWork, Location, MemoryType};
@@ -67,6 +67,7 @@ impl HostFunctions {
 fn begin(state: Arc<Mutex<State>>, due: Arc<(Mutex<usize>, Condvar)>) -> Sender<Due> {
     let (sender, receiver) = channel::<Due>();
     std::thread::spawn(move || {
+        let _own = OwnThread::new();
         CALLS_BACK.set(true);
         for (stream, work) in receiver {
             let done = {

@@ -103,9 +103,8 @@ impl CpuDevice {
         let emulator = cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
         let calls = Calls::default();
         let state = Arc::new_cyclic(|state| {
-            // Seeds promise the same order every time, however slow the host is.
-            let unasked = options.schedule_seed.is_none();
-            let unasked = unasked.then(|| Unasked::new(state.clone(), calls.clone()));
+            let seeded = options.schedule_seed.is_some();
+            let unasked = Unasked::new(state.clone(), calls.clone(), seeded);
             Mutex::new(State::new(emulator, sinks, unasked))
         });
         let (arrays, host_memory, hints) = <_>::default();

@@ -47,7 +47,7 @@ impl Streams for CpuDevice {
         }
         let mut state = self.state();
         let id = state.stream(stream)?;
-        state.wait(|emulator| emulator.query_stream(id))
+        state.ask(|emulator| emulator.query_stream(id))
     }
 
     fn stream_wait_event(

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::Duration;
 
+use cdp_emulator::OwnThread;
+
 use super::state::State;
 
 /// Time between two looks at what the host does.
@@ -19,6 +21,9 @@ const TICK: Duration = Duration::from_millis(25);
 /// Looks that find the host silent before work begins. Much longer than a host is between two launches, so that
 /// what they do does not depend on how fast it is.
 const SILENT_TICKS: u32 = 4;
+/// The same where a seed promises one order: longer than hosts compute between two calls that queue and wait, so that
+/// only one that would watch for ever finds work done.
+const SILENT_TICKS_OF_A_SEED: u32 = 60;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -60,13 +65,16 @@ pub struct Unasked {
     device: Weak<Mutex<State>>,
     signal: Arc<Signal>,
     begun: bool,
+    /// Looks that find the host silent before work begins.
+    ticks: u32,
 }
 
 impl Unasked {
-    /// For a device whose hosts' calls are counted; without a thread.
-    pub fn new(device: Weak<Mutex<State>>, calls: Calls) -> Unasked {
+    /// For a device whose hosts' calls are counted, perhaps with a schedule's seed; without a thread.
+    pub fn new(device: Weak<Mutex<State>>, calls: Calls, seeded: bool) -> Unasked {
         let signal = Arc::new(Signal { calls, ..Signal::default() });
-        Unasked { device, signal, begun: false }
+        let ticks = if seeded { SILENT_TICKS_OF_A_SEED } else { SILENT_TICKS };
+        Unasked { device, signal, begun: false, ticks }
     }
 
     /// Work has been queued that a silent host may watch. The caller holds the device's lock.
@@ -77,9 +85,9 @@ impl Unasked {
         }
         self.signal.change.notify_one();
         if !std::mem::replace(&mut self.begun, true) {
-            let (device, signal) = (self.device.clone(), self.signal.clone());
+            let (device, signal, ticks) = (self.device.clone(), self.signal.clone(), self.ticks);
             // Without a thread a host that watches waits for ever, as it did before; others need none.
-            let _ = std::thread::Builder::new().spawn(move || watch(&device, &signal));
+            let _ = std::thread::Builder::new().spawn(move || watch(&device, &signal, ticks));
         }
     }
 
@@ -98,10 +106,11 @@ impl Drop for Unasked {
 }
 
 /// The thread.
-fn watch(device: &Weak<Mutex<State>>, signal: &Signal) {
+fn watch(device: &Weak<Mutex<State>>, signal: &Signal, ticks: u32) {
+    let _own = OwnThread::new();
     while signal.wait_until_armed() {
         let seen = signal.calls.so_far();
-        let silent = (0..SILENT_TICKS).all(|_| {
+        let silent = (0..ticks).all(|_| {
             std::thread::sleep(TICK);
             signal.calls.so_far() == seen
                 && device.upgrade().is_some_and(|device| !is_locked(&device))

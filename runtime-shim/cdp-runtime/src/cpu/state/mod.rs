@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::ThreadId;
 
-use cdp_emulator::{Completion, Emulator, EventId, KernelId, ModuleId, Report, StreamId};
+use cdp_emulator::{
+    Completion, Emulator, EventId, KernelId, ModuleId, Report, StreamId, host_is_alone,
+};
 
 use super::progress::ProgressLine;
 use super::summary::Past;
@@ -108,11 +110,11 @@ pub struct State {
     launches_optimised: bool,
     pub(super) past: Past,
     /// Who does what is queued while the host is silent.
-    unasked: Option<Unasked>,
+    unasked: Unasked,
 }
 
 impl State {
-    pub fn new(emulator: Emulator, sinks: Sinks, unasked: Option<Unasked>) -> State {
+    pub fn new(emulator: Emulator, sinks: Sinks, unasked: Unasked) -> State {
         State {
             emulator,
             cache_config: 0,
@@ -150,8 +152,16 @@ impl State {
         }
     }
 
-    /// Runs something that may run kernels, then hands out what they said.
+    /// Waits for something that may run kernels, then hands out what they said.
     pub fn wait(&mut self, run: impl FnOnce(&mut Emulator) -> EmulatorResult) -> Result<()> {
+        self.emulator.set_host_waits(Some(host_is_alone));
+        let done = self.ask(run);
+        self.emulator.set_host_waits(None);
+        done
+    }
+
+    /// The same without waiting for the end of it.
+    pub fn ask(&mut self, run: impl FnOnce(&mut Emulator) -> EmulatorResult) -> Result<()> {
         let done = run(&mut self.emulator);
         self.drain();
         let done = match done {
@@ -190,10 +200,8 @@ impl State {
 
     fn enqueued(&mut self) -> Result<()> {
         self.queued += 1;
-        if let Some(unasked) = &mut self.unasked
-            && !self.shared.is_empty()
-        {
-            unasked.arm();
+        if !self.shared.is_empty() {
+            self.unasked.arm();
         }
         if self.queued >= MAX_QUEUED { self.wait_for(Work::All) } else { Ok(()) }
     }
@@ -282,9 +290,7 @@ impl State {
 
     /// The last words of a process.
     pub fn finish(&mut self, options: &CpuOptions) {
-        if let Some(unasked) = &self.unasked {
-            unasked.end();
-        }
+        self.unasked.end();
         self.drain();
         self.tell_findings();
         if (options.checks.races || options.checks.siblings) && self.launches_optimised {

@@ -102,7 +102,7 @@ impl State {
         match (event.recorded, wait) {
             (false, _) => Ok(()),
             (true, true) => self.wait_for(Work::Event(id)),
-            (true, false) => self.wait(|emulator| emulator.query_event(id)),
+            (true, false) => self.ask(|emulator| emulator.query_event(id)),
         }
     }
 
