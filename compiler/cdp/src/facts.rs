@@ -90,8 +90,8 @@ pub fn describe_ptx(name: &str, bytes: &[u8]) -> Result<Description, Error> {
                     calls.insert((function.name.clone(), callee.name.clone()));
                 }
             }
-            if let Inst::Mov { src: Operand::Address(address), .. } = &instruction.inst
-                && let Symbol::Function(id) = address.symbol
+            if let Inst::Mov { src: Operand::Address { symbol, .. }, .. } = &instruction.inst
+                && let Symbol::Function(id) = symbol
                 && is_kernel(&module.functions[id.0 as usize])
             {
                 let child = module.functions[id.0 as usize].name.clone();

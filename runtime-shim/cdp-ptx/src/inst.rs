@@ -20,16 +20,12 @@ pub enum Operand {
     Special(SpecialReg),
     /// The address of a variable, parameter or function in its own state space (for a function:
     /// its generic address), plus bytes.
-    Address(SymbolAddress),
-}
-
-/// The address of a symbol plus bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct SymbolAddress {
-    /// Whose address.
-    pub symbol: Symbol,
-    /// Added, in bytes.
-    pub offset: i64,
+    Address {
+        /// Whose address.
+        symbol: Symbol,
+        /// Added, in bytes.
+        offset: i64,
+    },
 }
 
 /// The memory operand `[base + offset]`.

@@ -90,9 +90,8 @@ fn launches_name_their_kernels() {
     let parent = module.functions.iter().find(|f| f.name.contains("parent")).expect("parent");
     let body = parent.body.as_ref().expect("defined");
     let kernels = body.instructions.iter().filter(|i| {
-        matches!(&i.inst, Inst::Mov { src: Operand::Address(a), .. }
-            if matches!(a.symbol, Symbol::Function(id)
-                if module.functions[id.index()].kind == FunctionKind::Kernel))
+        matches!(i.inst, Inst::Mov { src: Operand::Address { symbol: Symbol::Function(id), .. }, .. }
+            if module.functions[id.index()].kind == FunctionKind::Kernel)
     });
     assert!(kernels.count() >= 2, "the addresses of two kernels are taken");
     let calls = body.instructions.iter().filter_map(|i| match &i.inst {

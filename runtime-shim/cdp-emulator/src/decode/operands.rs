@@ -149,7 +149,7 @@ impl Decoder<'_> {
                     _ => Ok(temp),
                 }
             }
-            Operand::Address(address) => self.address_of(address.symbol, address.offset, wide),
+            Operand::Address { symbol, offset } => self.address_of(symbol, offset, wide),
         }
     }
 
@@ -174,7 +174,7 @@ impl Decoder<'_> {
                 self.emit(inst);
                 (d, 0)
             }
-            Operand::Special(_) | Operand::Address(_) => {
+            Operand::Special(_) | Operand::Address { .. } => {
                 return Err("a predicate operand that is no predicate".to_string());
             }
         };

@@ -32,7 +32,7 @@ impl Decoder<'_> {
         match operand {
             Operand::Reg(reg) => self.quad_dst(reg),
             Operand::Imm(value) => Ok([self.constant(value, true), self.constant(0, true)]),
-            Operand::Special(_) | Operand::Address(_) => {
+            Operand::Special(_) | Operand::Address { .. } => {
                 Err("a value of 64 bits or fewer where 128 are needed".to_string())
             }
         }

@@ -160,7 +160,7 @@ fn named(inst: &Inst) -> (Vec<Reg>, Vec<Reg>) {
     };
     let used = sources.into_iter().filter_map(|source| match source {
         Operand::Reg(reg) => Some(reg),
-        Operand::Imm(_) | Operand::Special(_) | Operand::Address(_) => None,
+        Operand::Imm(_) | Operand::Special(_) | Operand::Address { .. } => None,
     });
     (vec![dst], used.collect())
 }

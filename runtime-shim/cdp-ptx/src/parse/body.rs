@@ -42,18 +42,11 @@ pub(crate) enum Name {
     Calls(CallTableId),
 }
 
-/// A label that has been mentioned or defined in some scope.
-#[derive(Clone, Debug)]
-struct LabelSlot<'a> {
-    name: &'a str,
-    /// Where it is, once known.
-    position: Option<u32>,
-    /// The slot of an outer scope that this mention turned out to mean.
+/// The labels of a scope, open or closed, and the position of the scope around it.
+#[derive(Default)]
+struct Labels<'a> {
+    defined: HashMap<&'a str, LabelId>,
     outer: Option<u32>,
-    /// First mention.
-    token: Token<'a>,
-    /// Order of definition.
-    order: u32,
 }
 
 #[derive(Default)]
@@ -61,7 +54,8 @@ struct Scope<'a> {
     names: HashMap<&'a str, Name>,
     /// `%r<100>`: prefix to count and type.
     ranges: HashMap<&'a str, (u32, ScalarType)>,
-    labels: HashMap<&'a str, u32>,
+    /// The position of its labels in the function's list.
+    labels: u32,
     /// Elements of vector registers that have been used.
     elements: HashMap<(&'a str, usize), Reg>,
 }
@@ -85,8 +79,11 @@ pub(crate) struct FunctionState<'a> {
     /// The number that the last clashing name got. Never goes back, so that a text full of
     /// clashes costs no more than its length.
     next_suffix: u32,
-    slots: Vec<LabelSlot<'a>>,
-    labels_defined: u32,
+    /// The labels of all scopes, those inside behind those around them.
+    labels: Vec<Labels<'a>>,
+    /// Mentions of labels, each with the position of its scope's labels; [`LabelId`]s in instructions and tables are
+    /// positions in this list until the end of the function.
+    mentions: Vec<(u32, Token<'a>)>,
     location: Option<LocationId>,
     /// The last location with a file, line and column.
     places: HashMap<(u32, u32, u32), LocationId>,
@@ -105,8 +102,8 @@ impl<'a> Parser<'a> {
         params: &[Token<'a>],
         returns: &[Token<'a>],
     ) -> Result<()> {
-        let scopes = vec![Scope::default()];
-        self.st = FunctionState { id, scopes, ..FunctionState::default() };
+        self.st = FunctionState { id, ..FunctionState::default() };
+        self.st.open_scope();
         self.bind_params(params, returns)?;
         while !self.st.scopes.is_empty() {
             self.statement()?;
@@ -118,6 +115,7 @@ impl<'a> Parser<'a> {
 
     fn bind_params(&mut self, params: &[Token<'a>], returns: &[Token<'a>]) -> Result<()> {
         for (list, is_return) in [(returns, true), (params, false)] {
+            let mut lane = 0;
             for (position, token) in list.iter().enumerate() {
                 let function = &mut self.module.functions[self.st.id.index()];
                 let table = if is_return { &mut function.returns } else { &mut function.params };
@@ -126,15 +124,14 @@ impl<'a> Parser<'a> {
                     let register = Register { name: param.name.clone(), ty: param.ty };
                     let reg = Reg(added(&mut self.st.body.registers, register));
                     *slot = Some(reg);
-                    let lanes = list.iter().filter(|other| other.start == token.start).count();
-                    if lanes > 1 {
-                        // A vector: its elements are parameters of their own.
-                        let lane =
-                            list[..position].iter().filter(|t| t.start == token.start).count();
-                        let ty = param.ty;
+                    if param.name != token.text {
+                        // An element of a vector, which is a parameter of its own.
+                        let again = position > 0 && list[position - 1].start == token.start;
+                        lane = if again { lane + 1 } else { 0 };
+                        let vector = Name::Vector(param.ty, lane + 1);
                         self.st.used.insert(param.name.clone());
                         self.st.scopes[0].elements.insert((token.text, lane), reg);
-                        self.st.scopes[0].names.insert(token.text, Name::Vector(ty, lanes));
+                        self.st.scopes[0].names.insert(token.text, vector);
                         continue;
                     }
                     Name::Reg(reg)
@@ -162,7 +159,7 @@ impl<'a> Parser<'a> {
                     fail!(self, self.peek, Limit, "blocks nested deeper than {MAX_SCOPES}");
                 }
                 self.next()?;
-                self.st.scopes.push(Scope::default());
+                self.st.open_scope();
                 Ok(())
             }
             Tok::Punct(b'}') => {
@@ -297,17 +294,15 @@ impl<'a> Parser<'a> {
                 Name::Calls(CallTableId(added(&mut self.st.body.call_tables, table)))
             }
             _ => {
-                let slot = self.st.label_slot(name);
                 let position = self.st.body.instructions.len() as u32;
-                let order = self.st.labels_defined;
-                let entry = &mut self.st.slots[slot as usize];
-                if entry.position.is_some() {
-                    return self.redefinition(&name, "the label is defined twice");
-                }
-                entry.position = Some(position);
-                entry.order = order;
-                self.st.labels_defined += 1;
-                return Ok(());
+                let label = Label { name: name.text.to_string(), position };
+                let id = LabelId(added(&mut self.st.body.labels, label));
+                let labels = self.st.scope().labels;
+                let defined = &mut self.st.labels[labels as usize].defined;
+                return match defined.insert(name.text, id) {
+                    None => Ok(()),
+                    Some(_) => self.redefinition(&name, "the label is defined twice"),
+                };
             }
         };
         self.declare(&name, meaning)
@@ -337,7 +332,8 @@ impl<'a> Parser<'a> {
     /// The name of a label of this function.
     pub fn label_name(&mut self) -> Result<LabelId> {
         let name = self.ident("a label")?;
-        Ok(self.st.mention_label(name))
+        let scope = self.st.scope().labels;
+        Ok(LabelId(added(&mut self.st.mentions, (scope, name))))
     }
 
     /// The name of a declared function.
@@ -354,40 +350,30 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Turns label slots into the final table, numbered in the order of the text.
+    /// Finds what mentions of labels mean: the innermost label of the name around them.
     fn bind_labels(&mut self) -> Result<()> {
-        let mut table: Vec<Option<Label>> = vec![None; self.st.labels_defined as usize];
-        for index in 0..self.st.slots.len() {
-            let slot = &self.st.slots[index];
-            if slot.outer.is_some() {
-                continue;
+        let mut bound = Vec::with_capacity(self.st.mentions.len());
+        for (scope, token) in &self.st.mentions {
+            let outer = |at: &u32| self.st.labels[*at as usize].outer;
+            let mut outward = std::iter::successors(Some(*scope), outer);
+            let defined = |at: u32| self.st.labels[at as usize].defined.get(token.text);
+            match outward.find_map(defined) {
+                Some(label) => bound.push(*label),
+                None => fail!(self, token, UnknownName, "the label {token} is not defined"),
             }
-            let Some(position) = slot.position else {
-                fail!(self, slot.token, UnknownName, "the label {} is not defined", slot.token);
-            };
-            let (order, source_name) = (slot.order as usize, slot.name);
-            table[order] = Some(Label { name: source_name.to_string(), position });
         }
         // Named in the order of the text, so that a printed text gives the same names again.
-        self.st.body.labels = table.into_iter().flatten().collect();
         for index in 0..self.st.body.labels.len() {
             let name = std::mem::take(&mut self.st.body.labels[index].name);
             self.st.body.labels[index].name = self.st.unique_name(&name);
         }
-        let slots = &self.st.slots;
-        let resolve = |label: &mut LabelId| {
-            let mut slot = label.0;
-            while let Some(outer) = slots[slot as usize].outer {
-                slot = outer;
-            }
-            label.0 = slots[slot as usize].order;
-        };
+        let bind = |label: &mut LabelId| *label = bound[label.index()];
         for table in &mut self.st.body.branch_tables {
-            table.targets.iter_mut().for_each(resolve);
+            table.targets.iter_mut().for_each(bind);
         }
         for instruction in &mut self.st.body.instructions {
             if let Inst::Bra { target, .. } = &mut instruction.inst {
-                resolve(target);
+                bind(target);
             }
         }
         Ok(())
@@ -467,20 +453,10 @@ impl<'a> FunctionState<'a> {
         }
     }
 
-    /// A use of a label: a slot of this scope, bound when the scope ends.
-    pub fn mention_label(&mut self, token: Token<'a>) -> LabelId {
-        LabelId(self.label_slot(token))
-    }
-
-    fn label_slot(&mut self, token: Token<'a>) -> u32 {
-        let fresh = self.slots.len() as u32;
-        let slot = *self.scope().labels.entry(token.text).or_insert(fresh);
-        if slot == fresh {
-            let entry =
-                LabelSlot { name: token.text, position: None, outer: None, token, order: 0 };
-            self.slots.push(entry);
-        }
-        slot
+    fn open_scope(&mut self) {
+        let outer = self.scopes.last().map(|scope| scope.labels);
+        let labels = added(&mut self.labels, Labels { outer, ..Labels::default() });
+        self.scopes.push(Scope { labels, ..Scope::default() });
     }
 
     fn close_scope(&mut self) {
@@ -498,21 +474,6 @@ impl<'a> FunctionState<'a> {
                 }
                 _ => {}
             }
-        }
-        if self.scopes.is_empty() {
-            return;
-        }
-        let mut open: Vec<(&str, u32)> = scope
-            .labels
-            .into_iter()
-            .filter(|(_, slot)| self.slots[*slot as usize].position.is_none())
-            .collect();
-        // A hash map's order differs from run to run; nothing else may.
-        open.sort_by_key(|(_, slot)| *slot);
-        for (_, slot) in open {
-            let token = self.slots[slot as usize].token;
-            let outer = self.label_slot(token);
-            self.slots[slot as usize].outer = Some(outer);
         }
     }
 }

@@ -138,25 +138,4 @@ impl<'a> Lexer<'a> {
         let (start, end) = (span.start as u32, span.end as u32);
         Ok(Token { tok, text, start, end, line: self.0.extras })
     }
-
-    /// Passes everything up to and including the `}` that closes an already opened block, without
-    /// looking at what is inside (debug sections).
-    pub fn skip_block(&mut self) -> Result<(), ParseError> {
-        let start = self.0.span().end;
-        let mut depth = 1u32;
-        loop {
-            let token = self.next_token()?;
-            match token.tok {
-                Tok::Punct(b'{') => depth += 1,
-                Tok::Punct(b'}') => depth -= 1,
-                Tok::Eof => {
-                    return Err(self.error(start, "this block has no closing `}`".to_string()));
-                }
-                _ => {}
-            }
-            if depth == 0 {
-                return Ok(());
-            }
-        }
-    }
 }

@@ -82,8 +82,8 @@ pub(crate) struct Parser<'a> {
     pub symbols: HashMap<&'a str, Symbol>,
     /// Numbers of `.file`.
     files: HashSet<u32>,
-    /// Numbers of files that `.loc` has used, each with its first use.
-    used_files: HashMap<u32, Token<'a>>,
+    /// Numbers of files that `.loc` has used, where another follows.
+    used_files: Vec<(u32, Token<'a>)>,
     /// Strings of `.debug_str`, by label.
     debug_strings: HashMap<&'a str, Vec<u8>>,
     /// Inlined functions named by `.loc`, by function, location: the label and the bytes after it.
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
             module: Module { address_bits: 32, ..Module::default() },
             symbols: HashMap::new(),
             files: HashSet::new(),
-            used_files: HashMap::new(),
+            used_files: Vec::new(),
             debug_strings: HashMap::new(),
             inlined_names: Vec::new(),
         })
@@ -380,12 +380,18 @@ impl<'a> Parser<'a> {
         }
         if name.text == "debug_str" {
             self.next()?;
-            self.debug_str()?;
-        } else {
-            self.lexer.skip_block()?;
-            self.peek = self.lexer.next_token()?;
+            return self.debug_str();
         }
-        Ok(())
+        let (open, mut depth) = (self.peek, 0);
+        loop {
+            match self.next()?.tok {
+                Tok::Punct(b'{') => depth += 1,
+                Tok::Punct(b'}') if depth == 1 => return Ok(()),
+                Tok::Punct(b'}') => depth -= 1,
+                Tok::Eof => fail!(self, open, Syntax, "this block has no closing `}}`"),
+                _ => {}
+            }
+        }
     }
 
     /// The inside of `.debug_str`: labels and bytes.
@@ -433,7 +439,9 @@ impl<'a> Parser<'a> {
     fn loc_numbers(&mut self) -> Result<(u32, u32, u32)> {
         let token = self.peek;
         let file = self.number_u32("the file's number")?;
-        self.used_files.entry(file).or_insert(token);
+        if self.used_files.last().is_none_or(|(last, _)| *last != file) {
+            self.used_files.push((file, token));
+        }
         Ok((file, self.number_u32("the line")?, self.number_u32("the column")?))
     }
 
@@ -467,8 +475,8 @@ impl<'a> Parser<'a> {
     // The end.
 
     fn finish(mut self) -> Result<Module> {
-        let unknown = self.used_files.iter().filter(|(number, _)| !self.files.contains(number));
-        if let Some((number, token)) = unknown.min_by_key(|(_, token)| token.start) {
+        let mut used = self.used_files.iter();
+        if let Some((number, token)) = used.find(|(number, _)| !self.files.contains(number)) {
             fail!(self, token, UnknownName, "no `.file` has the number {number}");
         }
         self.name_inlined_functions();

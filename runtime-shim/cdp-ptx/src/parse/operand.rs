@@ -90,9 +90,13 @@ impl<'a> Parser<'a> {
         Ok(None)
     }
 
-    /// The register that a name and component mean.
-    fn named_register(&mut self, name: &Token<'a>, component: Option<Token<'a>>) -> Result<Reg> {
-        let found = self.st.lookup(name.text);
+    /// The register that a name, which stands for `found`, and a component mean.
+    fn named_register(
+        &mut self,
+        name: &Token<'a>,
+        component: Option<Token<'a>>,
+        found: Option<Name>,
+    ) -> Result<Reg> {
         if self.st.too_many_registers() {
             fail!(self, name, Limit, "this function uses too many registers");
         }
@@ -125,7 +129,8 @@ impl<'a> Parser<'a> {
     pub fn register_of(&mut self, ty: ScalarType, width: Width) -> Result<Reg> {
         let name = self.ident("a register")?;
         let component = self.component(&name)?;
-        let reg = self.named_register(&name, component)?;
+        let found = self.st.lookup(name.text);
+        let reg = self.named_register(&name, component, found)?;
         self.check_width(&name, reg, ty, width)?;
         Ok(reg)
     }
@@ -163,8 +168,8 @@ impl<'a> Parser<'a> {
         let name = self.ident("a register or a constant")?;
         let component = self.component(&name)?;
         match self.st.lookup(name.text) {
-            Some(Name::Reg(_) | Name::Vector(..)) => {
-                let reg = self.named_register(&name, component)?;
+            found @ Some(Name::Reg(_) | Name::Vector(..)) => {
+                let reg = self.named_register(&name, component, found)?;
                 self.check_width(&name, reg, ty, width)?;
                 Ok(Operand::Reg(reg))
             }
@@ -198,7 +203,7 @@ impl<'a> Parser<'a> {
             fail!(self, name, Operand, "an address is not a `.{ty}`");
         }
         let offset = self.symbol_offset(symbol)?;
-        Ok(Operand::Address(SymbolAddress { symbol, offset }))
+        Ok(Operand::Address { symbol, offset })
     }
 
     /// What a name means as a symbol.
@@ -275,8 +280,9 @@ impl<'a> Parser<'a> {
         }
         let name = self.ident("a register, a variable or a constant")?;
         let component = self.component(&name)?;
-        if let Some(Name::Reg(_) | Name::Vector(..)) = self.st.lookup(name.text) {
-            let reg = self.named_register(&name, component)?;
+        let found = self.st.lookup(name.text);
+        if let Some(Name::Reg(_) | Name::Vector(..)) = found {
+            let reg = self.named_register(&name, component, found)?;
             let declared = self.st.body.registers[reg.index()].ty;
             if !matches!(declared.bits(), 32 | 64) {
                 fail!(self, name, Operand, "{name} is a `.{declared}`, not an address");

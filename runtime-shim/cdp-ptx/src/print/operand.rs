@@ -160,9 +160,9 @@ impl Printer<'_> {
             Operand::Special(special) => {
                 let _ = write!(self.out, "{special}");
             }
-            Operand::Address(address) => {
-                self.symbol(address.symbol);
-                self.offset(address.offset);
+            Operand::Address { symbol, offset } => {
+                self.symbol(*symbol);
+                self.offset(*offset);
             }
         }
     }

@@ -120,7 +120,7 @@ operands! {
         read |p| {
             let token = p.peek;
             let value = p.operand(ty)?;
-            if let Operand::Address(SymbolAddress { symbol, offset }) = value {
+            if let Operand::Address { symbol, offset } = value {
                 let address = Address { base: AddressBase::Symbol(symbol), offset };
                 p.check_space(&token, space, &address)?;
             }
