@@ -1,20 +1,17 @@
 //! `multimem`: accesses to the same place in the memories of several devices, of which the CPU device is one: what
 //! an operation makes of all copies is the copy. So they are the accesses of their kinds.
 
-use cdp_ptx::inst::{AccessOrder, Atom, AtomVector, Multimem};
-use cdp_ptx::{AtomOrder, MultimemAccess, ScalarType, Scope, Space};
+use cdp_ptx::inst::{Atom, AtomVector, Multimem};
+use cdp_ptx::{MultimemAccess, ScalarType, Scope, Space};
 
 use super::{Decoded, Decoder};
+use crate::code::Order;
 
 impl Decoder<'_> {
     pub(super) fn multimem(&mut self, access: &Multimem) -> Decoded {
         let scope = access.scope.unwrap_or(Scope::Sys);
-        let order = match access.order {
-            _ if access.weak => AccessOrder::Weak,
-            Some(AtomOrder::Acquire) => AccessOrder::Acquire(scope),
-            Some(AtomOrder::Release) => AccessOrder::Release(scope),
-            _ => AccessOrder::Relaxed(scope),
-        };
+        let order =
+            if access.weak { Order::WEAK } else { Order::of_atomic(access.order, Some(scope)) };
         match access.access {
             MultimemAccess::LoadReduce => {
                 self.load(Space::Global, order, access.ty, &access.dsts, &access.addr)
