@@ -29,16 +29,16 @@ entry:
   %home.bucket = getelementptr i8, ptr %queue, i64 %home.at
   %hint.place = getelementptr i8, ptr %home.bucket, i64 40
   %hint = load atomic i32, ptr %hint.place syncscope("device") monotonic, align 8
+  %first.k = and i32 %hint, %mask
   br label %probe
 
 probe:
+  %k = phi i32 [ %first.k, %entry ], [ %k.next, %next ]
   %p = phi i32 [ 0, %entry ], [ %p.next, %next ]
   %tries = phi i32 [ 0, %entry ], [ %tries.next, %next ]
   %more = icmp ult i32 %p, %buckets
   br i1 %more, label %look, label %none
 look:
-  %nth = add i32 %hint, %p
-  %k = and i32 %nth, %mask
   %k.wide = zext i32 %k to i64
   %k.at = mul i64 %k.wide, %stride
   %bucket = getelementptr i8, ptr %queue, i64 %k.at
@@ -46,14 +46,23 @@ look:
   %shape.place = getelementptr i8, ptr %bucket, i64 16
   %closed.place = getelementptr i8, ptr %bucket, i64 24
   %written.place = getelementptr i8, ptr %bucket, i64 32
+  ; One look at all three: what is seen here need not fit together, since it is looked at again behind the addition.
   %owner = load atomic i64, ptr %bucket syncscope("device") monotonic, align 8
+  %word = load atomic i64, ptr %word.place syncscope("device") monotonic, align 8
+  %its.shape = load atomic i64, ptr %shape.place syncscope("device") monotonic, align 8
+  %seen.shift = shl i64 %word, 1
+  %seen = lshr i64 %seen.shift, 41
+  %seen.end = add i64 %seen, %n
+  %fits = icmp ule i64 %seen.end, %most
+  %alike = icmp eq i64 %its.shape, %shape
+  %is.open = icmp slt i64 %word, 0
   %free = icmp eq i64 %owner, 0
   br i1 %free, label %claim, label %taken
 claim:
   %pair = cmpxchg ptr %bucket, i64 0, i64 %me syncscope("device") monotonic monotonic, align 8
   %found = extractvalue { i64, i1 } %pair, 0
   %won = extractvalue { i64, i1 } %pair, 1
-  br i1 %won, label %open, label %taken
+  br i1 %won, label %open, label %lost
 open:
   store atomic i64 %shape, ptr %shape.place syncscope("device") monotonic, align 8
   store atomic i64 0, ptr %closed.place syncscope("device") monotonic, align 8
@@ -63,37 +72,45 @@ open:
   %before.open = atomicrmw xchg ptr %word.place, i64 %first syncscope("device") monotonic, align 8
   store atomic i32 %k, ptr %hint.place syncscope("device") monotonic, align 8
   br label %done
+lost:
+  %its.mine = icmp eq i64 %found, %me
+  br i1 %its.mine, label %opening, label %pass
 taken:
-  %holder = phi i64 [ %owner, %look ], [ %found, %claim ]
-  %mine = icmp eq i64 %holder, %me
+  %mine = icmp eq i64 %owner, %me
   br i1 %mine, label %peek, label %pass
 peek:
-  %word = load atomic i64, ptr %word.place syncscope("device") monotonic, align 8
-  %is.open = icmp slt i64 %word, 0
   br i1 %is.open, label %room, label %shut
 shut:
   ; Between the claim and the opening it is about to be there.
   %flag = and i64 %word, 4611686018427387904
-  %opening = icmp eq i64 %flag, 0
+  %is.shut = icmp ne i64 %flag, 0
+  br i1 %is.shut, label %behind, label %opening
+opening:
   %patient = icmp ult i32 %tries, 256
-  %again = and i1 %opening, %patient
-  br i1 %again, label %wait, label %pass
+  br i1 %patient, label %wait, label %pass
 wait:
+  ; Whoever opens it comes through to it sooner.
+  call void @llvm.nvvm.nanosleep(i32 100)
   %tries.more = add i32 %tries, 1
   br label %next
 room:
-  fence syncscope("device") acq_rel
-  %its.shape = load atomic i64, ptr %shape.place syncscope("device") monotonic, align 8
-  %alike = icmp eq i64 %its.shape, %shape
-  %seen.shift = shl i64 %word, 1
-  %seen = lshr i64 %seen.shift, 41
-  %seen.end = add i64 %seen, %n
-  %fits = icmp ule i64 %seen.end, %most
   %try = and i1 %alike, %fits
-  br i1 %try, label %add, label %pass
+  br i1 %try, label %add, label %behind
+behind:
+  ; As many buckets on as those that found no room would fill: they would all come to the next one otherwise, and wait
+  ; for each other there again.
+  %seen.short = trunc i64 %seen to i32
+  %seen.count = and i32 %seen.short, 4194303
+  %lost.count = select i1 %alike, i32 %seen.count, i32 0
+  %most.short = trunc i64 %most to i32
+  %spread = udiv i32 %lost.count, %most.short
+  %spread.least = call i32 @llvm.umax.i32(i32 %spread, i32 1)
+  %draw = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %drawn = urem i32 %draw, %spread.least
+  %drawn.on = add i32 %drawn, 1
+  br label %pass
 add:
   %old = atomicrmw add ptr %word.place, i64 %delta syncscope("device") monotonic, align 8
-  fence syncscope("device") acq_rel
   %was.open = icmp slt i64 %old, 0
   br i1 %was.open, label %check, label %pass
 check:
@@ -111,11 +128,15 @@ over:
   %good.index = icmp ule i64 %index, %most
   %good.base = icmp ule i64 %base, 1073741824
   %tells = and i1 %good.index, %good.base
+  ; Its number says which of the next ones it would have filled.
+  %nth = udiv i64 %index, %most
+  %nth.short = trunc i64 %nth to i32
   br i1 %tells, label %tell, label %pass
 tell:
   %before.tell = atomicrmw xchg ptr %closed.place, i64 %old syncscope("device") monotonic, align 8
   br label %pass
 reserved:
+  fence syncscope("device") acq_rel
   ; Until these records are written the bucket stays its owner's, and now it can be seen whose that is.
   %owner.now = load atomic i64, ptr %bucket syncscope("device") monotonic, align 8
   %shape.now = load atomic i64, ptr %shape.place syncscope("device") monotonic, align 8
@@ -145,9 +166,16 @@ void.done:
   %written.before = atomicrmw add ptr %written.place, i32 %count syncscope("device") monotonic, align 8
   br label %pass
 pass:
+  %far = phi i32 [ 1, %lost ], [ 1, %taken ], [ 1, %opening ], [ %drawn.on, %behind ], [ 1, %add ],
+      [ %nth.short, %over ], [ %nth.short, %tell ], [ 1, %void.done ]
+  %far.part = and i32 %far, %mask
+  %far.least = call i32 @llvm.umax.i32(i32 %far.part, i32 1)
+  %k.far = add i32 %k, %far.least
+  %k.pass = and i32 %k.far, %mask
   %p.more = add i32 %p, 1
   br label %next
 next:
+  %k.next = phi i32 [ %k, %wait ], [ %k.pass, %pass ]
   %p.next = phi i32 [ %p, %wait ], [ %p.more, %pass ]
   %tries.next = phi i32 [ %tries.more, %wait ], [ 0, %pass ]
   br label %probe
