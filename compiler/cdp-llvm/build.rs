@@ -18,6 +18,7 @@ const FILES: &[&str] = &[
     "src/latch.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",
+    "src/launches/stack/stack.cpp",
     "src/managed.cpp",
     "src/optimizer.cpp",
     "src/places.cpp",

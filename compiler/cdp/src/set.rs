@@ -118,6 +118,8 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "sequence" => tuning.sequence = value,
             "turn-blocks" => tuning.turn_blocks = value,
             "pace" => tuning.pace = value,
+            "stack" => tuning.stack = value,
+            "stack-cycles" => tuning.stack_cycles = value,
             "parents-shift-in-order" => tuning.parents_shift_in_order = value,
             _ => return None,
         }

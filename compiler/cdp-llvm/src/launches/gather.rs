@@ -99,7 +99,7 @@ fn is_deep(kernel: View<'_>) -> bool {
 
 /// Whether what a block of the kernel leaves behind in its shared memory, its barriers and its threads lets the same
 /// block do another's work: none that is half done, no thread that is gone, nobody who waits for another block.
-fn is_repeatable(kernel: View<'_>) -> bool {
+pub(super) fn is_repeatable(kernel: View<'_>) -> bool {
     let (mut seen, mut work) = (HashSet::new(), vec![kernel]);
     while let Some(function) = work.pop() {
         if !seen.insert(function) {

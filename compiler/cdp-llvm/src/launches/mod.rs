@@ -3,6 +3,7 @@
 //!
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`streams`]: a stream that is created for one launch is not;
+//! - [`stack`]: a thread that launches its own kernel in grids of one thread runs short ones itself;
 //! - [`parent`], [`child`], [`guard`], [`waiting`], with [`calls`]: analyses, which change nothing;
 //! - [`independent`] and [`single`], with [`access`] and [`form`], asked in [`proof`]: an analysis too, whether children that different
 //!   threads launch may overlap;
@@ -50,6 +51,7 @@ pub mod remark;
 mod rounds;
 pub(crate) mod sequence;
 mod single;
+mod stack;
 mod streams;
 mod sums;
 #[cfg(test)]
@@ -84,7 +86,7 @@ use print::{LaunchPass, Printer};
 use recording::Recording;
 pub(crate) use remark::Optimized;
 use remark::{LaunchOutcome, LaunchRemark};
-use words::{advice, done, kept};
+use words::{advice, done, kept, stacked};
 
 /// Whether launches are optimised at all, with these options.
 pub(crate) fn is_on(options: &LowerOptions, address_bits: u32) -> bool {
@@ -156,7 +158,7 @@ pub(crate) fn optimize<'ctx>(
     let trial = (untouched == Untouched::Kept).then(|| module.clone());
     let looked_at = trial.as_ref().unwrap_or(module);
     let (pass, plans) = Pass::look(context, looked_at, machine, options, &mut printer)?;
-    if plans.is_empty() && pass.created.is_empty() {
+    if plans.is_empty() && pass.created.is_empty() && pass.stacked.is_empty() {
         let remarks = pass.remarks;
         return Ok(Optimized { remarks, printed: printer.printed, ..Optimized::default() });
     }
@@ -225,6 +227,8 @@ struct Pass<'a, 'ctx> {
     gathers_by_kernel: HashMap<String, usize>,
     /// Launches whose streams were created for them alone.
     created: HashSet<View<'ctx>>,
+    /// Launches whose children the launching thread may run itself.
+    stacked: HashSet<View<'ctx>>,
     /// Kernels that launch, and whether all that they launch is recorded ([`recording`]).
     nested: HashMap<FunctionValue<'ctx>, bool>,
     /// Kernels that launch, and whether nobody can tell in which order that and all below it runs; or who can.
@@ -260,13 +264,16 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             gathers: Vec::new(),
             gathers_by_kernel: HashMap::new(),
             created,
+            stacked: HashSet::new(),
             nested: HashMap::new(),
             unordered: HashMap::new(),
             sums: Vec::new(),
             remarks: Vec::new(),
         };
         let mut plans = Vec::new();
-        for (kernel, sites) in pass.parents() {
+        let mut parents = pass.parents();
+        pass.keep_own(&mut parents);
+        for (kernel, sites) in parents {
             if let Some(planned) = pass.plan(kernel, sites) {
                 plans.push((kernel, planned));
             }
@@ -416,14 +423,17 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 Err(reason) => {
                     let order = plan.told.as_ref().or(why);
                     let order = order.filter(|_| self.may_gather(site, &facts));
-                    let created = raw::instruction(site.call);
-                    let created = self.created.contains(&View::instruction(created));
+                    let call = View::instruction(raw::instruction(site.call));
+                    let created = self.created.contains(&call);
                     let relaxed = match (created, plan.relaxed) {
                         (true, _) => Some("its stream is created for it alone"),
                         (false, true) => Some("its thread launches nothing else"),
                         (false, false) => None,
                     };
-                    kept(relaxed, plan, reason, advice(site, &facts, fast, order))
+                    match self.stacked.contains(&call) {
+                        true => stacked(plan),
+                        false => kept(relaxed, plan, reason, advice(site, &facts, fast, order)),
+                    }
                 }
             };
             self.remark(kernel, site, outcome, message, advice);

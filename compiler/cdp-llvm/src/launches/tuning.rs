@@ -57,6 +57,10 @@ pub struct Tuning {
     pub turn_blocks: u32,
     /// Cycles in which a warp's launches are made, for each other warp that launches too.
     pub pace: u32,
+    /// Children that wait on the stack of a thread that runs them itself ([`super::stack`]); 0 for none.
+    pub stack: u32,
+    /// Cycles after which such a thread launches children as long as others wait.
+    pub stack_cycles: u32,
 }
 
 impl Default for Tuning {
@@ -85,6 +89,8 @@ impl Default for Tuning {
             sequence: 4096,
             turn_blocks: 8,
             pace: 32_768,
+            stack: 8,
+            stack_cycles: 65_536,
         }
     }
 }

@@ -44,6 +44,17 @@ pub(super) fn done(
     }
 }
 
+/// What is said of a site whose children the launching thread runs itself.
+pub(super) fn stacked(plan: &Plan<'_>) -> (LaunchOutcome, String, Option<String>) {
+    let others = plan
+        .together()
+        .map_or("launched".to_string(), |whose| format!("launched, those of {whose} together"));
+    let message = format!(
+        "short children are run by the launching thread, when it has come to its end; others are {others}"
+    );
+    (LaunchOutcome::Independent, message, None)
+}
+
 /// What is said of a site whose children are not run by the launching warp, and why.
 pub(super) fn kept(
     relaxed: Option<&str>,

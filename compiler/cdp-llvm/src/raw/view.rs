@@ -1,6 +1,6 @@
 //! Looking at a module without changing it: what the analyses of launches read.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_uint};
 use std::marker::PhantomData;
 
 use inkwell::attributes::Attribute;
@@ -15,6 +15,14 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValu
 unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
     fn cdp_launches_coherent(kernel: LLVMValueRef);
+    fn cdp_launches_stack(
+        kernel: LLVMValueRef,
+        sites: *const LLVMValueRef,
+        count: c_uint,
+        depth: c_uint,
+        cycles: u64,
+        listens: c_int,
+    );
     fn cdp_launches_assembly(
         value: LLVMValueRef,
         size: *mut usize,
@@ -41,6 +49,29 @@ const MOST_INDICES: usize = 4;
 pub(crate) fn make_coherent(kernel: FunctionValue<'_>) {
     // SAFETY: a live function.
     unsafe { cdp_launches_coherent(kernel.as_value_ref()) }
+}
+
+/// Makes a loop of a kernel that runs what it launches at these sites from a stack (`launches/stack/stack.cpp`).
+pub(crate) fn make_stack<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    sites: &[View<'ctx>],
+    depth: u32,
+    cycles: u64,
+    listens: bool,
+) {
+    let calls: Vec<LLVMValueRef> = sites.iter().map(|site| site.0).collect();
+    let count = calls.len() as c_uint;
+    // SAFETY: a live kernel with a body, and launches in it that stay where they are in memory.
+    unsafe {
+        cdp_launches_stack(
+            kernel.as_value_ref(),
+            calls.as_ptr(),
+            count,
+            depth,
+            cycles,
+            c_int::from(listens),
+        );
+    }
 }
 
 /// A device function with the body of a kernel (`launches/body.cpp`).
