@@ -81,15 +81,28 @@ pub fn trials() -> Vec<Trial> {
 /// launched with the smallest memory for those of a grid or a block, and with enough for a block's, and by a model in which every child was too slow to be
 /// run. That memory is small in all of them, so that launches find it full too, and blocks do the work of several.
 fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
-    let small =
-        LaunchTuning { queue: 2, waves: 1, sequence: 3, stack: 2, ..LaunchTuning::default() };
+    let small = LaunchTuning {
+        queue: 2,
+        queue_large: 32,
+        waves: 1,
+        sequence: 3,
+        stack: 2,
+        ..LaunchTuning::default()
+    };
     let tuning = |own, threshold| LaunchTuning { own, threshold, ..small };
     let slow = LaunchTuning { pace: 0, stack_cycles: 0, ..small };
     let tunings = [
         small,
         tuning(2, Some(5)),
         tuning(0, Some(1 << 20)),
-        LaunchTuning { queue: 1, queue_records: 1, sequence: 1, stack: 0, ..tuning(0, Some(0)) },
+        LaunchTuning {
+            queue: 1,
+            queue_records: 1,
+            queue_large: 0,
+            sequence: 1,
+            stack: 0,
+            ..tuning(0, Some(0))
+        },
         // All are recorded, and those of one block are run in their turn.
         LaunchTuning { sequence: 256, turn_blocks: 1, ..tuning(0, Some(0)) },
         LaunchTuning { sequence: 256, ..slow },

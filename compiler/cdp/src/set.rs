@@ -111,6 +111,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "crowd-steps" => tuning.crowd_steps = value,
             "queue" => tuning.queue = value,
             "queue-records" => tuning.queue_records = value,
+            "queue-large" => tuning.queue_large = value,
             "quiet" => tuning.quiet = value,
             "waves-of-sums" => tuning.waves_of_sums = value,
             "waves" => tuning.waves = value,

@@ -1,16 +1,34 @@
 ; The functions of a queue of launches: `queue.rs` says what it is for and why it is right.
 ;
 ; A bucket: 0 owner, 8 word, 16 shape, 24 closed word (64 bits each), 32 written, 36 left, 40 hint (32 bits
-; each), 48 the ends of its records' blocks, then the records. The word: bit 63 open, bit 62 closed, from bit 40
-; on the number of records, below it that of blocks.
+; each), 48 the records; below 0, from the first one down, the ends of its records' blocks. The word: bit 63 open, bit 62
+; closed, from bit 40 on the number of records, below it that of blocks.
+; %buckets small buckets come first, then large ones, %total in all.
 
 declare void @llvm.nvvm.nanosleep(i32)
+
+; Where a bucket is.
+define internal ptr @__cdp_queue_bucket(ptr %queue, i32 %k, i32 %buckets, i64 %first, i64 %stride, i64 %large.first,
+    i64 %large.stride) nounwind alwaysinline {
+entry:
+  %large = icmp uge i32 %k, %buckets
+  %k.large = sub i32 %k, %buckets
+  %nth = select i1 %large, i32 %k.large, i32 %k
+  %step = select i1 %large, i64 %large.stride, i64 %stride
+  %base = select i1 %large, i64 %large.first, i64 %first
+  %nth.wide = zext i32 %nth to i64
+  %at = mul i64 %nth.wide, %step
+  %behind = add i64 %at, %base
+  %bucket = getelementptr i8, ptr %queue, i64 %behind
+  ret ptr %bucket
+}
 
 ; A place for %count records of %blocks blocks together, in a bucket of this grid whose shape is %shape. Yields
 ; the bucket's index, or -1, and where records and blocks begin; bit 63 of these says that the caller has to
 ; launch the bucket.
-define internal { i32, i64 } @__cdp_queue_reserve(ptr addrspace(1) %memory, i32 %buckets, i64 %stride, i64 %most, i64 %records,
-    i64 %bytes, i64 %shape, i32 %count, i32 %blocks) #0 {
+define internal { i32, i64 } @__cdp_queue_reserve(ptr addrspace(1) %memory, i32 %buckets, i32 %total, i64 %small.first,
+    i64 %stride, i64 %large.first, i64 %large.stride, i64 %small.most, i64 %large.most, i64 %bytes, i64 %shape, i32 %count,
+    i32 %blocks) #0 {
 entry:
   %queue = addrspacecast ptr addrspace(1) %memory to ptr
   %grid = call i64 asm "mov.u64 $0, %gridid;", "=l"()
@@ -24,24 +42,25 @@ entry:
   %start = trunc i64 %high to i32
   %mask = sub i32 %buckets, 1
   %home = and i32 %start, %mask
-  %home.wide = zext i32 %home to i64
-  %home.at = mul i64 %home.wide, %stride
-  %home.bucket = getelementptr i8, ptr %queue, i64 %home.at
+  %home.bucket = call ptr @__cdp_queue_bucket(ptr %queue, i32 %home, i32 %buckets, i64 %small.first, i64 %stride,
+      i64 %large.first, i64 %large.stride)
   %hint.place = getelementptr i8, ptr %home.bucket, i64 40
   %hint = load atomic i32, ptr %hint.place syncscope("device") monotonic, align 8
-  %first.k = and i32 %hint, %mask
   br label %probe
 
 probe:
-  %k = phi i32 [ %first.k, %entry ], [ %k.next, %next ]
+  %k = phi i32 [ %hint, %entry ], [ %k.next, %next ]
+  %been = phi i1 [ false, %entry ], [ %been.next, %next ]
   %p = phi i32 [ 0, %entry ], [ %p.next, %next ]
   %tries = phi i32 [ 0, %entry ], [ %tries.next, %next ]
-  %more = icmp ult i32 %p, %buckets
+  %more = icmp ult i32 %p, %total
   br i1 %more, label %look, label %none
 look:
-  %k.wide = zext i32 %k to i64
-  %k.at = mul i64 %k.wide, %stride
-  %bucket = getelementptr i8, ptr %queue, i64 %k.at
+  %bucket = call ptr @__cdp_queue_bucket(ptr %queue, i32 %k, i32 %buckets, i64 %small.first, i64 %stride, i64 %large.first,
+      i64 %large.stride)
+  %is.large = icmp uge i32 %k, %buckets
+  %most = select i1 %is.large, i64 %large.most, i64 %small.most
+  %most.short = trunc i64 %most to i32
   %word.place = getelementptr i8, ptr %bucket, i64 8
   %shape.place = getelementptr i8, ptr %bucket, i64 16
   %closed.place = getelementptr i8, ptr %bucket, i64 24
@@ -51,7 +70,8 @@ look:
   %word = load atomic i64, ptr %word.place syncscope("device") monotonic, align 8
   %its.shape = load atomic i64, ptr %shape.place syncscope("device") monotonic, align 8
   %seen.shift = shl i64 %word, 1
-  %seen = lshr i64 %seen.shift, 41
+  %seen.flag = lshr i64 %seen.shift, 41
+  %seen = and i64 %seen.flag, 4194303
   %seen.end = add i64 %seen, %n
   %fits = icmp ule i64 %seen.end, %most
   %alike = icmp eq i64 %its.shape, %shape
@@ -99,10 +119,10 @@ room:
 behind:
   ; As many buckets on as those that found no room would fill: they would all come to the next one otherwise, and wait
   ; for each other there again.
+  %fits.not = xor i1 %fits, true
+  %is.full = and i1 %alike, %fits.not
   %seen.short = trunc i64 %seen to i32
-  %seen.count = and i32 %seen.short, 4194303
-  %lost.count = select i1 %alike, i32 %seen.count, i32 0
-  %most.short = trunc i64 %most to i32
+  %lost.count = select i1 %alike, i32 %seen.short, i32 0
   %spread = udiv i32 %lost.count, %most.short
   %spread.least = call i32 @llvm.umax.i32(i32 %spread, i32 1)
   %draw = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
@@ -129,8 +149,8 @@ over:
   %good.base = icmp ule i64 %base, 1073741824
   %tells = and i1 %good.index, %good.base
   ; Its number says which of the next ones it would have filled.
-  %nth = udiv i64 %index, %most
-  %nth.short = trunc i64 %nth to i32
+  %index.short = trunc i64 %index to i32
+  %nth.short = udiv i32 %index.short, %most.short
   br i1 %tells, label %tell, label %pass
 tell:
   %before.tell = atomicrmw xchg ptr %closed.place, i64 %old syncscope("device") monotonic, align 8
@@ -149,13 +169,12 @@ void:
   ; Another's by now: records whose blocks do nothing.
   %i = phi i64 [ 0, %reserved ], [ %i.next, %void ]
   %nth.record = add i64 %index, %i
-  %end.at = shl i64 %nth.record, 2
-  %end.behind = add i64 %end.at, 48
-  %end.place = getelementptr i8, ptr %bucket, i64 %end.behind
+  %end.below = sub i64 -1, %nth.record
+  %end.place = getelementptr i32, ptr %bucket, i64 %end.below
   %end = trunc i64 %base.end to i32
   store i32 %end, ptr %end.place, align 4
   %record.at = mul i64 %nth.record, %bytes
-  %record.behind = add i64 %record.at, %records
+  %record.behind = add i64 %record.at, 48
   %record = getelementptr i8, ptr %bucket, i64 %record.behind
   store i32 0, ptr %record, align 4
   %i.next = add i64 %i, 1
@@ -168,14 +187,29 @@ void.done:
 pass:
   %far = phi i32 [ 1, %lost ], [ 1, %taken ], [ 1, %opening ], [ %drawn.on, %behind ], [ 1, %add ],
       [ %nth.short, %over ], [ %nth.short, %tell ], [ 1, %void.done ]
+  %full = phi i1 [ false, %lost ], [ false, %taken ], [ false, %opening ], [ %is.full, %behind ], [ false, %add ],
+      [ true, %over ], [ true, %tell ], [ false, %void.done ]
+  ; What a small bucket has no room for goes to the large ones, which are few launches.
+  %k.up = add i32 %k, 1
+  %up.is = icmp ult i32 %k.up, %total
+  %k.back = and i32 %home, %mask
+  %large.next = select i1 %up.is, i32 %k.up, i32 %k.back
   %far.part = and i32 %far, %mask
   %far.least = call i32 @llvm.umax.i32(i32 %far.part, i32 1)
   %k.far = add i32 %k, %far.least
-  %k.pass = and i32 %k.far, %mask
+  %k.round = and i32 %k.far, %mask
+  %larges = icmp ult i32 %buckets, %total
+  %been.not = xor i1 %been, true
+  %full.first = and i1 %full, %been.not
+  %enlarge = and i1 %full.first, %larges
+  %small.next = select i1 %enlarge, i32 %buckets, i32 %k.round
+  %k.pass = select i1 %is.large, i32 %large.next, i32 %small.next
+  %been.pass = or i1 %been, %is.large
   %p.more = add i32 %p, 1
   br label %next
 next:
   %k.next = phi i32 [ %k, %wait ], [ %k.pass, %pass ]
+  %been.next = phi i1 [ %been, %wait ], [ %been.pass, %pass ]
   %p.next = phi i32 [ %p, %wait ], [ %p.more, %pass ]
   %tries.next = phi i32 [ %tries.more, %wait ], [ 0, %pass ]
   br label %probe

@@ -6,9 +6,10 @@
 //! records, whose first blocks' threads have read them gives the bucket back. Nobody else waits: a warp whose
 //! records are written goes on, and one that finds no bucket launches by itself ([`super::gather`]), so nothing
 //! is lost however small the memory is. Records get their places by one atomic addition, which also says where
-//! their blocks begin. Between looking and adding a bucket may have become another grid's: whose it is can be
-//! told afterwards, as it stays so until all records in it are written; then the records are void, and their
-//! blocks end at once.
+//! their blocks begin. What one bucket has no room for goes to one of two large ones, so that a grid that
+//! launches much makes few launches, while many small buckets are there for many grids. Between looking and
+//! adding a bucket may have become another grid's: whose it is can be told afterwards, as it stays so until all
+//! records in it are written; then the records are void, and their blocks end at once.
 //!
 //! Legality. The launching thread is one of the same grid, so whatever waits for that grid and its children,
 //! its tail launches too, waits for all. It is another thread, of another block perhaps, so only launches
@@ -38,8 +39,10 @@ pub(super) fn functions(sites: usize) -> String {
 const SHARED_SITES: usize = 2;
 /// Blocks of a parent with one launch each, up to which these are made as they come.
 const FEW_BLOCKS: u64 = 8;
-/// Bytes of a bucket before its records' ends.
+/// Bytes of a bucket before its records.
 const HEAD: u64 = 48;
+/// Large buckets.
+const LARGE: u64 = 2;
 
 /// The queue of a kernel's launches.
 pub(super) struct Queue {
@@ -48,13 +51,11 @@ pub(super) struct Queue {
     /// The kernel that runs a bucket.
     pub kernel: String,
     buckets: u64,
-    /// Records of a bucket.
-    most: u64,
-    /// Where they begin.
-    records: u64,
-    /// Bytes of a record, and of a bucket.
+    small: Size,
+    /// What a small bucket has no room for goes there, where there are such.
+    large: Option<Size>,
+    /// Bytes of a record.
     bytes: u64,
-    stride: u64,
     quiet: u32,
     patience: u32,
     /// Blocks of a launch, as many times as fit on the device, above which they do the work of several; 0 for
@@ -70,6 +71,24 @@ pub(super) struct Queue {
     single: bool,
 }
 
+/// Buckets of one size.
+struct Size {
+    /// Records of each.
+    most: u64,
+    /// Where the first is, in bytes from the memory's beginning, and how far it is from each to the next.
+    first: u64,
+    stride: u64,
+}
+
+impl Size {
+    /// Those that lie behind `begin`; the ends of a bucket's records lie before it.
+    fn new(most: u64, begin: u64, bytes: u64) -> Size {
+        let ends = (4 * most).next_multiple_of(16);
+        let stride = (ends + HEAD + most * bytes).next_multiple_of(16);
+        Size { most, first: begin + ends, stride }
+    }
+}
+
 impl Queue {
     /// `single`: each block of the parent has one launch at most.
     pub fn new(
@@ -80,9 +99,12 @@ impl Queue {
         single: bool,
     ) -> Queue {
         let name = gather.kernel.get_name().to_string_lossy().into_owned();
-        let most = u64::from(tuning.queue_records.clamp(32, 1 << 16));
+        let most = |records: u32| u64::from(records.clamp(32, 1 << 16));
         let bytes = record(gather.deep, arguments).bytes;
-        let records = (HEAD + 4 * most).next_multiple_of(16);
+        let buckets = u64::from(tuning.queue.clamp(1, 1 << 10)).next_power_of_two();
+        let small = Size::new(most(tuning.queue_records), 0, bytes);
+        let large = (tuning.queue_large > 0)
+            .then(|| Size::new(most(tuning.queue_large), buckets * small.stride, bytes));
         let waves = match gather.sums && gather.loose {
             true => tuning.waves.max(tuning.waves_of_sums),
             false => tuning.waves,
@@ -91,11 +113,10 @@ impl Queue {
         Queue {
             memory: format!("__cdp_queue_memory_{name}"),
             kernel: format!("__cdp_queue_of_{name}"),
-            buckets: u64::from(tuning.queue.clamp(1, 1 << 10)).next_power_of_two(),
-            most,
-            records,
+            buckets,
+            small,
+            large,
             bytes,
-            stride: (records + most * bytes).next_multiple_of(16),
             quiet: tuning.quiet,
             patience: tuning.patience,
             waves,
@@ -112,7 +133,8 @@ impl Queue {
             "@{} = internal addrspace(1) global [{} x i8] zeroinitializer, align 16\n\
              declare ptx_kernel void @{}(ptr, i32, i32)\n",
             &quoted(&self.memory)[1..],
-            self.buckets * self.stride,
+            self.buckets * self.small.stride
+                + self.large.as_ref().map_or(0, |large| LARGE * large.stride),
             &quoted(&self.kernel)[1..],
         )
     }
@@ -125,8 +147,9 @@ impl Queue {
         text: &mut Text,
     ) -> Records {
         Records {
-            ends: text.behind(bucket, HEAD),
-            records: text.behind(bucket, self.records),
+            ends: bucket.to_string(),
+            down: true,
+            records: text.behind(bucket, HEAD),
             layout: record(gather.deep, arguments),
         }
     }
@@ -156,9 +179,21 @@ impl Queue {
         // What the leader knows of the bucket's former use, the lanes that write into it know now.
         lanes.meet(text);
         let memory = self.memory(text);
-        let index = text.set(&format!("zext i32 {index} to i64"));
-        let at = text.set(&format!("mul i64 {index}, {}", self.stride));
-        let bucket = text.behind(&memory, at);
+        let bucket = text.set(&format!(
+            "call ptr @__cdp_queue_bucket(ptr {memory}, i32 {index}, i32 {}, {})",
+            self.buckets,
+            self.places()
+        ));
+        let most = match &self.large {
+            None => self.small.most.to_string(),
+            Some(large) => {
+                let is_large = text.set(&format!("icmp uge i32 {index}, {}", self.buckets));
+                text.set(&format!(
+                    "select i1 {is_large}, i64 {}, i64 {}",
+                    large.most, self.small.most
+                ))
+            }
+        };
         let records = self.place(&bucket, gather, arguments, text);
         let (first, base) = split(&place, text);
         let own = text.set(&format!("add i32 {first}, {}", lanes.rank));
@@ -178,7 +213,7 @@ impl Queue {
         let opened = text.set(&format!("icmp slt i64 {place}, 0"));
         text.line(&format!("br i1 {opened}, label %q.close, label %q.out"));
         text.label("q.close");
-        self.launch(&bucket, calls, stream, text);
+        self.launch(&bucket, &most, calls, stream, text);
         self.each(&bucket, gather, arguments, stream, &records, text);
         text.label("q.out");
         text.line("ret i32 0");
@@ -186,6 +221,13 @@ impl Queue {
 
     fn memory(&self, text: &mut Text) -> String {
         text.set(&format!("addrspacecast ptr addrspace(1) {} to ptr", quoted(&self.memory)))
+    }
+
+    /// Where buckets are, as operands.
+    fn places(&self) -> String {
+        let Size { first, stride, .. } = self.small;
+        let large = self.large.as_ref().unwrap_or(&self.small);
+        format!("i64 {first}, i64 {stride}, i64 {}, i64 {}", large.first, large.stride)
     }
 
     /// A bucket's index and where the lanes' records and blocks begin in it, as `__cdp_queue_reserve` tells them.
@@ -197,9 +239,16 @@ impl Queue {
         let memory = quoted(&self.memory);
         let shape = shape(self.by_block, text);
         let place = text.set(&format!(
-            "call {{ i32, i64 }} @__cdp_queue_reserve(ptr addrspace(1) {memory}, i32 {}, i64 {}, i64 {}, i64 {}, i64 {}, \
-             i64 {shape}, i32 {}, i32 {})",
-            self.buckets, self.stride, self.most, self.records, self.bytes, lanes.count, lanes.total
+            "call {{ i32, i64 }} @__cdp_queue_reserve(ptr addrspace(1) {memory}, i32 {}, i32 {}, {}, i64 {}, i64 {}, \
+             i64 {}, i64 {shape}, i32 {}, i32 {})",
+            self.buckets,
+            self.buckets + self.large.as_ref().map_or(0, |_| LARGE),
+            self.places(),
+            self.small.most,
+            self.large.as_ref().unwrap_or(&self.small).most,
+            self.bytes,
+            lanes.count,
+            lanes.total
         ));
         let index = text.set(&format!("extractvalue {{ i32, i64 }} {place}, 0"));
         let place = text.set(&format!("extractvalue {{ i32, i64 }} {place}, 1"));
@@ -215,11 +264,11 @@ impl Queue {
     }
 
     /// Launches a bucket: to `q.out`, or to `q.each` when that cannot be done.
-    fn launch(&self, bucket: &str, calls: &Calls, stream: &str, text: &mut Text) {
+    fn launch(&self, bucket: &str, most: &str, calls: &Calls, stream: &str, text: &mut Text) {
         let own = text.set(&format!("addrspacecast ptr {bucket} to ptr addrspace(1)"));
         let word = text.set(&format!(
-            "call i64 @__cdp_queue_close(ptr addrspace(1) {own}, i64 {}, i32 {}, i32 {})",
-            self.most, self.quiet, self.patience
+            "call i64 @__cdp_queue_close(ptr addrspace(1) {own}, i64 {most}, i32 {}, i32 {})",
+            self.quiet, self.patience
         ));
         let (count, blocks) = split(&word, text);
         text.line(&format!("%q.count = add i32 {count}, 0"));

@@ -34,6 +34,8 @@ pub(super) fn record(deep: bool, arguments: &[Argument]) -> Record {
 /// Records in memory: where the blocks of each end, and the records themselves.
 pub(super) struct Records {
     pub ends: String,
+    /// Whether these lie from there down.
+    pub down: bool,
     pub records: String,
     pub layout: Record,
 }
@@ -43,6 +45,7 @@ impl Records {
     pub fn in_buffer(buffer: &str, deep: bool, arguments: &[Argument], text: &mut Text) -> Records {
         Records {
             ends: text.behind(buffer, 4),
+            down: false,
             records: text.behind(buffer, RECORDS),
             layout: record(deep, arguments),
         }
@@ -50,7 +53,10 @@ impl Records {
 
     /// Where it stands at which block a record's end.
     pub fn end(&self, index: &str, text: &mut Text) -> String {
-        let index = text.set(&format!("zext i32 {index} to i64"));
+        let mut index = text.set(&format!("zext i32 {index} to i64"));
+        if self.down {
+            index = text.set(&format!("sub i64 -1, {index}"));
+        }
         text.set(&format!("getelementptr i32, ptr {}, i64 {index}", self.ends))
     }
 

@@ -41,6 +41,8 @@ pub struct Tuning {
     pub queue: u32,
     /// Records of a bucket.
     pub queue_records: u32,
+    /// Records of each of two large ones, for what a bucket has no room for; 0 for none.
+    pub queue_large: u32,
     /// How often whoever opened a bucket looks, half a microsecond apart, and finds that no record came, before it is
     /// launched.
     pub quiet: u32,
@@ -81,7 +83,8 @@ impl Default for Tuning {
             crowd: 8,
             crowd_steps: 2,
             queue: 64,
-            queue_records: 2048,
+            queue_records: 1024,
+            queue_large: 32_768,
             quiet: 4,
             patience: 64,
             waves: 0,

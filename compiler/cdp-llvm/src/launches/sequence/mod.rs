@@ -232,6 +232,7 @@ impl Sequence {
 
     fn arguments(&self, record: &str, text: &mut Text) -> Records {
         Records {
+            down: false,
             ends: String::new(),
             records: text.behind(record, RECORD_HEAD),
             layout: Record { arguments: self.offsets.clone(), bytes: self.bytes },
