@@ -112,12 +112,17 @@ pub(super) fn check_parameter(kernel: FunctionValue<'_>, index: u32) -> Result<(
 /// That the body does nothing that only a grid of its own can do.
 fn check_body(kernel: View<'_>) -> Result<(), String> {
     let instructions = kernel.instructions();
+    let mut called = instructions.iter().filter_map(|instruction| instruction.callee());
+    let launch = called.find(|called| matches!(callee(*called), Callee::Launch));
     for instruction in &instructions {
         for operand in instruction.operands() {
             check_memory(operand)?;
         }
         if let Some(called) = instruction.callee() {
-            check_call(called)?;
+            // The clock may be that of a stack of its own children ([`super::stack`]).
+            let other = |name: &str| !super::calls::is_index(name);
+            let asks = matches!(callee(called), Callee::Register(name) if other(&name));
+            check_call(if asks { launch.unwrap_or(called) } else { called })?;
         }
         if instruction.opcode() == Some(LLVMOpcode::LLVMAlloca)
             && instruction.operand(0).and_then(View::constant_int) != Some(1)
