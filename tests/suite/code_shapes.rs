@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 21] = [
+    let tests: [(&str, fn() -> Outcome); 23] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -16,6 +16,8 @@ pub fn trials() -> Vec<Trial> {
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
         ("loops_in_loops_are_unrolled_by_four", taps),
         ("sums_of_many_loads_are_unrolled_by_four", requests),
+        ("loops_that_leave_out_a_turn_are_two", but_one),
+        ("pointers_go_on_where_unrolled_turns_left_them", going_on),
         ("steps_of_pointers_are_wide_products", steps),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
@@ -160,6 +162,30 @@ fn requests() -> Outcome {
     expect(&vector, &[("ld.global", 8 + 1)])
 }
 
+/// What the one turn is asked for is not asked in the turns before it and after it.
+fn but_one() -> Outcome {
+    let body = |skips: &str| {
+        format!(
+            "    int i = threadIdx.x;\n    float s = 0;\n    for (int j = 0; j < n; j++) {{\n        \
+             if ({skips}) continue;\n        s += a[j] * a[i];\n    }}\n    o[i] = s;"
+        )
+    };
+    let parameters = "const float *a, float *o, int n";
+    // Eight turns and one in each of two loops, and before each what does not change.
+    expect(&ptx(parameters, &body("j == i"))?, &[("ld.global", 2 * (8 + 1 + 1))])?;
+    // A counter that comes to the number several times.
+    expect(&ptx(parameters, &body("(signed char)j == i"))?, &[("ld.global", 2 * (8 + 1))])
+}
+
+/// The turns that are left over of a loop in a loop need no places of their own.
+fn going_on() -> Outcome {
+    let body = "    float s = 0;\n    for (int y = 0; y < h; y++)\n        \
+                for (int x = 0; x < w; x++) s += a[y * w + x] * b[x];\n    *o = s;";
+    // The first place of a row; four turns of two pointers.
+    let parameters = "const float *a, const float *b, float *o, int h, int w";
+    expect(&ptx(parameters, body)?, &[("mul.wide", 1), ("add.s64", 1 + 2)])
+}
+
 /// A pointer that goes on by rows, there and back.
 fn steps() -> Outcome {
     let body = |first: &str| {
@@ -193,7 +219,7 @@ fn weights() -> Outcome {
                 s += in[width + x + i] * by[2 * r + 1 + (i + r)];\n    o[x] = s;";
     let parameters = "const float *__restrict__ in, const float *__restrict__ by, float *__restrict__ o, \
                       int width, int r";
-    expect(&ptx(parameters, body)?, &[("+-12]", 2), ("+-8]", 2), ("+-4]", 2)])
+    expect(&ptx(parameters, body)?, &[("+4]", 2), ("+8]", 2), ("+12]", 2)])
 }
 
 /// By four here, and then not by ptxas once more, where the loop is in another one.
@@ -262,7 +288,8 @@ fn calling() -> Outcome {
     expect(&ptx_of(&format!("#include <stdio.h>\n{print}"))?, &[("call.uni (retval0), vprintf", 1)])
 }
 
-/// By four, and what is left over after them, where all threads have as many turns; else as it stands.
+/// By four, and what is left over after them, in a loop where a turn has a few instructions more, where all threads have as
+/// many turns; else as it stands.
 fn together() -> Outcome {
     let body = |turns: &str| {
         format!(
@@ -273,8 +300,8 @@ fn together() -> Outcome {
         )
     };
     let parameters = "const int *in, int *o, int n";
-    for turns in ["n", "n - blockIdx.x * gridDim.y"] {
-        expect(&ptx(parameters, &body(turns))?, &[("bar.sync", 2 * (4 + 3))])?;
+    for (turns, left_over) in [("n", 3), ("n - blockIdx.x * gridDim.y", 1)] {
+        expect(&ptx(parameters, &body(turns))?, &[("bar.sync", 2 * (4 + left_over))])?;
     }
     for turns in ["n - threadIdx.y", "o[256]"] {
         expect(&ptx(parameters, &body(turns))?, &[("bar.sync", 2)])?;

@@ -71,17 +71,20 @@ struct CdpOptimizer {
         return Name == Wanted;
       };
       if (Is("widen-counters", WidenIndices(/*Last=*/false)) || Is("widen-indices", WidenIndices(/*Last=*/true)) ||
+          Is("move-pointers", MovePointers()) ||
           Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
           Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
           Is("drop-same-stores", DropSameStores()) || Is("split-tails", SplitTails()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
       FunctionPassManager Body;
-      bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part";
+      bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
         return false;
       if (Name == "if-loops")
         Passes.addPass(IfLoops(std::move(Body)));
+      else if (Name == "split-turns")
+        Passes.addPass(SplitTurns(std::move(Body)));
       else
         Passes.addPass(UnrollForDevice(Name == "unroll-full", std::move(Body)));
       return true;

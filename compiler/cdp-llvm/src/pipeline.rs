@@ -23,8 +23,8 @@ pub(crate) const QUICK_HOST: &str =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)";
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
-/// `unroll-part`, `widen-counters`, `widen-indices`, `wide-words`, `divide-wide`, `join-conditions`, `keep-ifs` with
-/// `drop-marks`, `keep-chains`, `drop-same-stores` and `split-tails`.
+/// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
+/// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores` and `split-tails`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -53,10 +53,11 @@ pub(crate) fn device() -> String {
          gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-attrs))"
     );
     // Before the last unrolling the induction variables are brought into the form that tells how often
-    // a loop turns.
+    // a loop turns. What is asked once is asked in front of a loop, and what a loop goes over is a pointer, with which the
+    // turns that are left over go on.
     let last = format!(
         "function<eager-inv>({FINAL_CFG},\
-         if-loops({COMBINE},loop-simplify,widen-indices,\
+         if-loops({COMBINE},loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,\
          unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,\
          wide-words,divide-wide,join-conditions,keep-chains)"
     );

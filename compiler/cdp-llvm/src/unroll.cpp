@@ -41,7 +41,7 @@ constexpr uint64_t LocalBytes = 256;
 constexpr unsigned PartSize = 250;
 /// Most instructions of a loop whose left-over turns, fewer than it was unrolled by, follow each other without a loop;
 /// and of one in another loop, at each of whose turns some are left over.
-constexpr unsigned RestSize = 12, InnerRestSize = 40;
+constexpr unsigned RestSize = 10, InnerRestSize = 40;
 /// Most blocks of such a one in another loop, as where a turn has one condition; of others one.
 constexpr unsigned InnerRestBlocks = 3;
 /// How often a loop is unrolled whose number of turns is not known ([`partCount`]).

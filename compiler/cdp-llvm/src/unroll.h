@@ -1,4 +1,4 @@
-// Passes of device code of our own: unrolling (unroll.cpp), wide indices (widen.cpp), divisions by
+// Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), what branches end with (tails.cpp), and what is inlined (inline.cpp).
@@ -19,6 +19,15 @@ struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
   llvm::FunctionPassManager After;
 };
 
+/// Makes two loops of one that leaves out a turn, and runs further passes on a function in which it did.
+struct SplitTurns : llvm::PassInfoMixin<SplitTurns> {
+  explicit SplitTurns(llvm::FunctionPassManager After) : After(std::move(After)) {}
+
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+
+  llvm::FunctionPassManager After;
+};
+
 /// Computes indices that grow by equal steps in the width of addresses.
 struct WidenIndices : llvm::PassInfoMixin<WidenIndices> {
   /// `Last`: makes pointers of those whose step is not known, too, of which no later pass makes sense.
@@ -27,6 +36,11 @@ struct WidenIndices : llvm::PassInfoMixin<WidenIndices> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 
   bool Last;
+};
+
+/// Goes over arrays with pointers that move.
+struct MovePointers : llvm::PassInfoMixin<MovePointers> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
 /// Divides unsigned numbers by constants with multiplications of 32 by 32 bits to 64.

@@ -1,0 +1,143 @@
+// Places that a loop goes over, as pointers that move.
+//
+// `a[row * n + i]` over `i` is a place that goes on by an element in every turn, of which loop strength reduction makes a pointer
+// once the loop is unrolled. What is left over of an unrolled loop is then another loop (or a few turns in a row), for which the place is
+// computed anew from the number of turns that were made, and what it is computed from is kept all the while. In a loop over the taps
+// of a filter, which has few turns, that takes as many instructions as the taps do. A pointer that moves before the
+// loop is unrolled goes on where the unrolled turns left it.
+
+#include "unroll.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace {
+
+/// Most pointers of a loop: more take registers that sums of a counter and what does not change do not.
+constexpr unsigned MostPointers = 4;
+/// What the first place of a pointer may cost to compute.
+constexpr unsigned PlaceBudget = 16;
+
+/// A use of a place, so many bytes from where its pointer is.
+struct Access {
+  Use *Place;
+  const SCEV *Offset;
+};
+
+/// Places that lie known distances apart.
+struct Moving {
+  const SCEVAddRecExpr *First;
+  SmallVector<Access, 4> Accesses;
+};
+
+/// The place of an access, where it goes on by known steps.
+const SCEVAddRecExpr *placeOf(Value *Pointer, const Loop &L, ScalarEvolution &Evolution) {
+  auto *Element = dyn_cast<GetElementPtrInst>(Pointer);
+  if (!Element || !L.contains(Element))
+    return nullptr;
+  const auto *Place = dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(Element));
+  bool Moves = Place && Place->getLoop() == &L && Place->isAffine() &&
+               isa<SCEVConstant>(Place->getStepRecurrence(Evolution));
+  return Moves ? Place : nullptr;
+}
+
+/// Puts an access to those that lie a known distance from it.
+void add(SmallVectorImpl<Moving> &All, const SCEVAddRecExpr *Place, Use &Of, ScalarEvolution &Evolution) {
+  for (Moving &Known : All)
+    if (Known.First->getType() == Place->getType())
+      if (const auto *Offset = dyn_cast<SCEVConstant>(Evolution.getMinusSCEV(Place, Known.First))) {
+        Known.Accesses.push_back({&Of, Offset});
+        return;
+      }
+  All.push_back({Place, {{&Of, nullptr}}});
+}
+
+/// The operand of an access to memory that says where.
+Use *pointerOf(Instruction &I) {
+  if (isa<LoadInst, AtomicRMWInst, AtomicCmpXchgInst>(I))
+    return &I.getOperandUse(0);
+  return isa<StoreInst>(I) ? &I.getOperandUse(StoreInst::getPointerOperandIndex()) : nullptr;
+}
+
+/// What a loop goes over; nothing where a place is left that comes from a counter, which is kept for it then.
+SmallVector<Moving, 4> placesOf(const Loop &L, ScalarEvolution &Evolution) {
+  auto Counts = [&](const SCEV *Part) {
+    const auto *Steps = dyn_cast<SCEVAddRecExpr>(Part);
+    return Steps && Steps->getLoop() == &L;
+  };
+  SmallVector<Moving, 4> All;
+  for (BasicBlock *Block : L.blocks())
+    for (Instruction &I : *Block) {
+      Use *Pointer = pointerOf(I);
+      if (!Pointer)
+        continue;
+      if (const SCEVAddRecExpr *Place = placeOf(*Pointer, L, Evolution))
+        add(All, Place, *Pointer, Evolution);
+      else if (!isa<PHINode>(*Pointer) && SCEVExprContains(Evolution.getSCEV(*Pointer), Counts))
+        return {};
+    }
+  return All;
+}
+
+/// Makes a pointer that moves of places, whose computation is then `Unused`.
+void movePointer(const Moving &Places, const Loop &L, ScalarEvolution &Evolution, SCEVExpander &Expander,
+                 SmallVectorImpl<WeakTrackingVH> &Unused) {
+  Type *Pointer = Places.First->getType();
+  BasicBlock *Entry = L.getLoopPreheader(), *Latch = L.getLoopLatch();
+  Value *Start = Expander.expandCodeFor(Places.First->getStart(), Pointer, Entry->getTerminator());
+  IRBuilder<> Build(L.getHeader(), L.getHeader()->begin());
+  PHINode *Place = Build.CreatePHI(Pointer, 2);
+  Place->addIncoming(Start, Entry);
+  Build.SetInsertPoint(Latch->getTerminator());
+  const auto *Step = cast<SCEVConstant>(Places.First->getStepRecurrence(Evolution));
+  Place->addIncoming(Build.CreatePtrAdd(Place, Step->getValue()), Latch);
+  for (const Access &Of : Places.Accesses) {
+    Unused.emplace_back(Of.Place->get());
+    Build.SetInsertPoint(cast<Instruction>(Of.Place->getUser()));
+    Of.Place->set(Of.Offset ? Build.CreatePtrAdd(Place, cast<SCEVConstant>(Of.Offset)->getValue()) : Place);
+  }
+}
+
+} // namespace
+
+PreservedAnalyses MovePointers::run(Function &F, FunctionAnalysisManager &AM) {
+  auto &Evolution = AM.getResult<ScalarEvolutionAnalysis>(F);
+  auto &Target = AM.getResult<TargetIRAnalysis>(F);
+  SmallVector<WeakTrackingVH, 16> Unused;
+  for (Loop *L : AM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
+    if (!L->isInnermost() || !L->isLoopSimplifyForm() || L->getExitingBlock() != L->getLoopLatch() ||
+        Evolution.getSmallConstantTripCount(L) || isa<SCEVCouldNotCompute>(Evolution.getBackedgeTakenCount(L)))
+      continue;
+    SmallVector<Moving, 4> All = placesOf(*L, Evolution);
+    if (All.empty() || All.size() > MostPointers)
+      continue;
+    SCEVExpander Expander(Evolution, "");
+    const Instruction *Before = L->getLoopPreheader()->getTerminator();
+    auto Cheap = [&](const Moving &Places) {
+      return Expander.isSafeToExpandAt(Places.First->getStart(), Before) &&
+             !Expander.isHighCostExpansion({Places.First->getStart()}, L, PlaceBudget, &Target, Before);
+    };
+    if (!all_of(All, Cheap))
+      continue;
+    for (const Moving &Places : All)
+      movePointer(Places, *L, Evolution, Expander, Unused);
+    Evolution.forgetLoop(L);
+  }
+  if (Unused.empty())
+    return PreservedAnalyses::all();
+  // What stands in a loop decides how often it is unrolled.
+  RecursivelyDeleteTriviallyDeadInstructionsPermissive(Unused);
+  PreservedAnalyses Kept;
+  Kept.preserveSet<CFGAnalyses>();
+  return Kept;
+}
