@@ -102,7 +102,7 @@ impl Program {
         }
         let directives = Directives::of(path)?;
         let options = directives.options(directives.archs()?[0]);
-        let options = CompileOptions { debug: DebugInfo::Lines, ..options };
+        let options = CompileOptions { debug: DebugInfo::Lines, stores_apart: true, ..options };
         std::fs::write(&program, build(path, &options, Goal::Executable)?)
             .map_err(|error| error.to_string())?;
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

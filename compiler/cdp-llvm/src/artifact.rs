@@ -32,6 +32,7 @@ pub struct LlvmModule {
     target: CodeTarget,
     opt_level: OptLevel,
     quick_host: bool,
+    stores_apart: bool,
     debug: DebugInfo,
     cancel: Cancel,
     optimized: Optimized,
@@ -102,6 +103,7 @@ impl LlvmModule {
             target,
             opt_level: options.opt_level,
             quick_host: options.quick_host,
+            stores_apart: options.stores_apart,
             debug: options.debug,
             cancel: options.cancel.clone(),
             optimized: Optimized::default(),
@@ -171,7 +173,9 @@ impl LlvmModule {
             _ if self.quick_host && !device => self.run_passes(pipeline::QUICK_HOST),
             OptLevel::O0 => self.run_passes("default<O0>"),
             OptLevel::O1 => self.run_passes("default<O1>"),
-            OptLevel::O2 | OptLevel::O3 if device => self.run_passes(&pipeline::device()),
+            OptLevel::O2 | OptLevel::O3 if device => {
+                self.run_passes(&pipeline::device(self.stores_apart))
+            }
             OptLevel::O2 => self.run_passes("default<O2>"),
             OptLevel::O3 => self.run_passes("default<O3>"),
         }

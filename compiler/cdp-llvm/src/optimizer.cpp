@@ -74,7 +74,7 @@ struct CdpOptimizer {
           Is("move-pointers", MovePointers()) ||
           Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
           Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
-          Is("drop-same-stores", DropSameStores()) || Is("split-tails", SplitTails()) ||
+          Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
       FunctionPassManager Body;

@@ -113,6 +113,8 @@ pub struct LowerOptions {
     pub quick_host: bool,
     /// What goes into the PTX or object for debuggers.
     pub debug: DebugInfo,
+    /// Stores of device code that stand in different lines are not made one.
+    pub stores_apart: bool,
     /// The directory that relative source paths are relative to, for debug information.
     pub working_directory: String,
     /// Where `libdevice.10.bc` comes from.
@@ -202,6 +204,7 @@ impl LowerOptions {
             opt_level: OptLevel::default(),
             quick_host: false,
             debug: DebugInfo::default(),
+            stores_apart: false,
             working_directory: String::new(),
             libdevice: Libdevice::default(),
             foreign_prec_sqrt: true,

@@ -24,16 +24,19 @@ pub(crate) const QUICK_HOST: &str =
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
-/// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores` and `split-tails`.
+/// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart` and `split-tails`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
 /// longer to optimise. What is repeated after unrolling is repeated in functions where a loop was unrolled.
-pub(crate) fn device() -> String {
+///
+/// With `stores_apart` those that stand in different lines stay two, each with its own.
+pub(crate) fn device(stores_apart: bool) -> String {
     // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
     let answers = "nvvm-reflect,function(nvvm-intr-range)";
     // Both sides of an `&&` are computed where that takes few instructions: a loop's two conditions are then one
     // branch, and what they share with its body is computed once.
+    let apart = if stores_apart { "function(stores-apart)," } else { "" };
     let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
                  sroa<modify-cfg>,keep-ifs)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
@@ -62,7 +65,7 @@ pub(crate) fn device() -> String {
          wide-words,divide-wide,join-conditions,keep-chains)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
-    format!("{answers},{early},ipsccp,globalopt,weigh-calls,{bottom_up},globaldce,{last}")
+    format!("{apart}{answers},{early},ipsccp,globalopt,weigh-calls,{bottom_up},globaldce,{last}")
 }
 
 /// Passes of LLVM's code generation that are left out, by their names on `llc`'s command line.

@@ -8,9 +8,12 @@
 
 #include "llvm/Analysis/MemoryLocation.h"
 #include "llvm/Analysis/MemorySSA.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
 
@@ -46,6 +49,24 @@ PreservedAnalyses DropSameStores::run(Function &F, FunctionAnalysisManager &AM) 
   for (StoreInst *Store : Same)
     Store->eraseFromParent();
   if (Same.empty())
+    return PreservedAnalyses::all();
+  PreservedAnalyses Kept;
+  Kept.preserveSet<CFGAnalyses>();
+  return Kept;
+}
+
+// Stores at the ends of two branches become one, whose line is neither's. A call that does nothing and must not be
+// merged, before and behind each store, is what passes stop at; code generation drops it.
+PreservedAnalyses StoresApart::run(Function &F, FunctionAnalysisManager &) {
+  SmallVector<StoreInst *, 32> Stores;
+  for (Instruction &I : instructions(F))
+    if (auto *Store = dyn_cast<StoreInst>(&I); Store && !isa<AllocaInst>(getUnderlyingObject(Store->getPointerOperand())))
+      Stores.push_back(Store);
+  Function *Nothing = Intrinsic::getOrInsertDeclaration(F.getParent(), Intrinsic::sideeffect);
+  for (StoreInst *Store : Stores)
+    for (Instruction *Place : {static_cast<Instruction *>(Store), Store->getNextNode()})
+      IRBuilder<>(Place).CreateCall(Nothing)->addFnAttr(Attribute::NoMerge);
+  if (Stores.empty())
     return PreservedAnalyses::all();
   PreservedAnalyses Kept;
   Kept.preserveSet<CFGAnalyses>();

@@ -83,6 +83,11 @@ struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
+/// Keeps stores of different lines apart, for reports that name theirs.
+struct StoresApart : llvm::PassInfoMixin<StoresApart> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
 /// Gives each of several conditions the stores that they lead to.
 struct SplitTails : llvm::PassInfoMixin<SplitTails> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);

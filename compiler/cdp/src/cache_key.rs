@@ -181,6 +181,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         unit_instructions,
         fast_math,
         debug,
+        stores_apart,
         max_registers,
         ptxas_args,
         nvlink_args,
@@ -209,7 +210,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("per-thread", format!("{per_thread_default_stream:?}"));
     key.field("unit instructions", unit_instructions.to_string());
     key.field("fast-math", format!("{fast_math:?}"));
-    key.field("debug", format!("{debug:?}"));
+    key.field("debug", format!("{debug:?} {stores_apart}"));
     key.field("maxrregcount", format!("{max_registers:?}"));
     key.field("ptxas-args", format!("{ptxas_args:?}"));
     key.field("nvlink-args", format!("{nvlink_args:?}"));

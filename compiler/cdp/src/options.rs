@@ -50,6 +50,8 @@ pub struct CompileOptions {
     pub fast_math: FastMath,
     /// `-lineinfo`, `-G`.
     pub debug: DebugInfo,
+    /// Stores that stand in different lines are not made one, so that what checks say of them names their lines.
+    pub stores_apart: bool,
     /// `-maxrregcount`.
     pub max_registers: Option<u32>,
     /// Bytes of memory that checking a `.cdp` source may take, or compiling one of its functions; what needs more is
@@ -108,6 +110,7 @@ impl Default for CompileOptions {
             per_thread_default_stream: false,
             fast_math: FastMath::default(),
             debug: DebugInfo::default(),
+            stores_apart: false,
             max_registers: None,
             memory_bytes: None,
             ptxas_args: Vec::new(),

@@ -65,6 +65,7 @@ pub fn run(args: &Run) -> i32 {
         // Reports of the CPU device name source lines; the code is the same.
         Ok(options) => CompileOptions {
             debug: DebugInfo::Lines,
+            stores_apart: follows_accesses(args),
             launch_opt: launch_opt(args, options.launch_opt),
             host_args: host_words(&args.host),
             ..options
@@ -87,6 +88,12 @@ pub fn run(args: &Run) -> i32 {
         run_program(args, &options, messages)
     };
     result.unwrap_or_else(|failure| messages.failure(failure))
+}
+
+/// Whether two accesses are told apart by their lines.
+fn follows_accesses(args: &Run) -> bool {
+    let checks = cpu_options(args, cpu::MessageFormat::Human).checks;
+    checks.races || checks.siblings
 }
 
 /// The CPU device shows the launches as they are written, unless asked otherwise: they cost nothing there,
