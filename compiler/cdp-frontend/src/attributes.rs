@@ -27,21 +27,9 @@ pub fn known(name: &str) -> Option<Known> {
     KNOWN.iter().find(|(known, ..)| *known == name).map(|(_, attribute, _)| *attribute)
 }
 
-/// Attributes that change what a program means and that the subset leaves out.
-pub const REFUSED: &[&str] = &[
-    "alias",
-    "cleanup",
-    "constructor",
-    "destructor",
-    "ext_vector_type",
-    "ifunc",
-    "init_priority",
-    "mode",
-    "scalar_storage_order",
-    "section",
-    "tls_model",
-    "transparent_union",
-    "vector_size",
-    "weak",
-    "weakref",
-];
+/// Whether an attribute changes what a program means, and the subset leaves it out.
+pub fn is_refused(name: &str) -> bool {
+    const REFUSED: &str = "alias cleanup constructor destructor ext_vector_type ifunc init_priority mode \
+                           scalar_storage_order section tls_model transparent_union vector_size weak weakref";
+    REFUSED.split(' ').any(|refused| refused == name)
+}

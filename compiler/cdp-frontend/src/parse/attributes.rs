@@ -4,7 +4,7 @@
 use super::parser::{Parsed, Parser};
 use super::words::Word;
 use crate::ast::*;
-use crate::attributes::{Known, REFUSED, known};
+use crate::attributes::{Known, is_refused, known};
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
@@ -91,7 +91,7 @@ impl Parser<'_> {
         let name = self.ident_at(start);
         let text = self.text_at(start);
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
-        let (refused, known) = (REFUSED.contains(&bare), known(bare));
+        let (refused, known) = (is_refused(bare), known(bare));
         let symbol = self.session.names.lookup(bare).unwrap_or(name.name);
         if refused {
             self.refuse_attribute(symbol, name.span);
@@ -123,7 +123,7 @@ impl Parser<'_> {
             _ => (None, ident(self, first)),
         };
         if scope.is_some_and(|scope| &self.session.names[scope.name] == "gnu")
-            && REFUSED.contains(&&self.session.names[name.name])
+            && is_refused(&self.session.names[name.name])
         {
             self.refuse_attribute(name.name, span);
         }

@@ -455,28 +455,28 @@ fn header_of(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Types, and the misspelled and foreign names that probably mean them.
+const SIMILAR: &[(&str, &str)] = &[
+    ("bool", "boolean BOOL Bool"),
+    ("unsigned char", "byte BYTE u8 uint8"),
+    ("unsigned short", "u16 uint16 WORD"),
+    ("unsigned int", "u32 uint32 DWORD"),
+    ("unsigned long long", "u64 uint64"),
+    ("signed char", "i8 int8"),
+    ("short", "i16 int16"),
+    ("int", "i32 int32"),
+    ("long long", "i64 int64"),
+    ("float", "f32"),
+    ("double", "f64"),
+    ("const char *", "string"),
+    ("__half", "__fp16 fp16"),
+];
+
 /// The type a misspelled or foreign name probably means.
 fn similar_type(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "boolean" | "BOOL" | "Bool" => "bool",
-        "byte" | "BYTE" | "u8" | "uint8" => "unsigned char",
-        "u16" | "uint16" | "WORD" => "unsigned short",
-        "u32" | "uint32" | "DWORD" => "unsigned int",
-        "u64" | "uint64" => "unsigned long long",
-        "i8" | "int8" => "signed char",
-        "i16" | "int16" => "short",
-        "i32" | "int32" => "int",
-        "i64" | "int64" => "long long",
-        "f32" => "float",
-        "f64" => "double",
-        "string" => "const char *",
-        "__fp16" | "fp16" => "__half",
-        _ => {
-            const TYPES: [&str; 9] =
-                ["void", "int", "char", "float", "double", "unsigned", "short", "long", "bool"];
-            return TYPES
-                .into_iter()
-                .find(|right| name.len() > 2 && crate::preprocess::near(name, right));
-        }
-    })
+    const TYPES: [&str; 9] =
+        ["void", "int", "char", "float", "double", "unsigned", "short", "long", "bool"];
+    let known = SIMILAR.iter().find(|(_, names)| names.split(' ').any(|other| other == name));
+    let near = |right: &&str| name.len() > 2 && crate::preprocess::near(name, right);
+    known.map(|(right, _)| *right).or_else(|| TYPES.into_iter().find(near))
 }

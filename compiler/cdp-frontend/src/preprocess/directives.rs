@@ -29,13 +29,9 @@ pub(crate) enum Pragma {
     Pack,
     /// `push_macro`, `pop_macro`
     SavedMacro,
-    /// Other compilers' pragmas, which change nothing here and are no reason to warn.
-    Ignored,
-    Unknown,
 }
 
-/// The first word of each pragma that is known, what it does, and one sentence for the
-/// documentation of those that do something.
+/// The first word of each pragma that does something, what it does, and one sentence for the documentation.
 pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
     ("once", Pragma::Once, "The file is included once."),
     ("unroll", Pragma::Unroll, "Unrolls the next loop: in full, or this many times."),
@@ -52,31 +48,14 @@ pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
         Pragma::Cdp,
         "Of the launches of the next statement: `independent`, `keep`, `threshold(N)`, `aggregate(warp|block|grid)`, `coarsen(N)` (see launch-optimiser.md). Of lints from here on: `allow(name)`, `warn(name)`, `deny(name)`.",
     ),
-    ("message", Pragma::Ignored, ""),
-    ("STDC", Pragma::Ignored, ""),
-    ("GCC", Pragma::Ignored, ""),
-    ("clang", Pragma::Ignored, ""),
-    ("nv_diag_suppress", Pragma::Ignored, ""),
-    ("nv_diag_default", Pragma::Ignored, ""),
-    ("nv_diag_error", Pragma::Ignored, ""),
-    ("nv_diag_warning", Pragma::Ignored, ""),
-    ("nv_diag_remark", Pragma::Ignored, ""),
-    ("nv_diag_once", Pragma::Ignored, ""),
-    ("nv_diagnostic", Pragma::Ignored, ""),
-    ("diag_suppress", Pragma::Ignored, ""),
-    ("diag_default", Pragma::Ignored, ""),
-    ("diag_error", Pragma::Ignored, ""),
-    ("diag_warning", Pragma::Ignored, ""),
-    ("nv_exec_check_disable", Pragma::Ignored, ""),
-    ("hd_warning_disable", Pragma::Ignored, ""),
-    ("omp", Pragma::Ignored, ""),
-    ("warning", Pragma::Ignored, ""),
-    ("region", Pragma::Ignored, ""),
-    ("endregion", Pragma::Ignored, ""),
-    ("mark", Pragma::Ignored, ""),
-    ("ivdep", Pragma::Ignored, ""),
-    ("nv_abi", Pragma::Ignored, ""),
 ];
+
+/// Other compilers' pragmas, which change nothing here and are no reason to warn, by their first words.
+pub(crate) const IGNORED_PRAGMAS: &str = "\
+    message STDC GCC clang nv_diag_suppress nv_diag_default nv_diag_error \
+    nv_diag_warning nv_diag_remark nv_diag_once nv_diagnostic diag_suppress diag_default \
+    diag_error diag_warning nv_exec_check_disable hd_warning_disable omp warning region \
+    endregion mark ivdep nv_abi";
 
 impl Preprocessor<'_> {
     /// Carries out the directive at the current place of the innermost file.
@@ -393,7 +372,15 @@ impl Preprocessor<'_> {
         let rest = &line[1..];
         let marker = |kind, symbol| Token { kind, flags: Flags::LINE_START, symbol, span };
         let known = PRAGMAS.iter().find(|(name, ..)| *name == word);
-        match known.map_or(Pragma::Unknown, |(_, pragma, _)| *pragma) {
+        let Some((_, pragma, _)) = known else {
+            if !IGNORED_PRAGMAS.split(' ').any(|name| name == word) {
+                let message =
+                    format!("`#pragma {word}` is not known to this compiler and has no effect");
+                self.error(Code::W0154, first.span, message);
+            }
+            return;
+        };
+        match pragma {
             Pragma::Once => self.pragma_once(),
             Pragma::Unroll => {
                 self.out.push(marker(TokenKind::PragmaUnroll, first.symbol));
@@ -411,12 +398,6 @@ impl Preprocessor<'_> {
                 self.out.push(marker(TokenKind::PragmaCdp, symbol));
             }
             Pragma::SavedMacro => self.saved_macro(&word, rest, span),
-            Pragma::Ignored => {}
-            Pragma::Unknown => {
-                let message =
-                    format!("`#pragma {word}` is not known to this compiler and has no effect");
-                self.error(Code::W0154, first.span, message);
-            }
         }
     }
 
