@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cdp_runtime::cpu::CheckSet;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use language::Language;
 pub use nvcc::normalise;
@@ -27,13 +27,8 @@ impl Cli {
     /// `args` has the program's name first.
     pub fn missing_verb(args: &[OsString]) -> Option<String> {
         let first = args.get(1)?.to_string_lossy();
-        // Putting the definition of all arguments together takes as long as parsing them.
-        if !(first.starts_with('-') || first.contains('.')) {
-            return None;
-        }
-        let known = Cli::command().get_subcommands().any(|verb| verb.get_name() == first)
-            || ["help", "-h", "--help", "-V", "--version"].contains(&first.as_ref());
-        if known {
+        let known = ["-h", "--help", "-V", "--version"].contains(&first.as_ref());
+        if known || !(first.starts_with('-') || first.contains('.')) {
             return None;
         }
         Some(format!(
