@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
 
-use super::calls::{Callee, callee};
+use super::calls::{Callee, callee, register_of};
 use super::form::{Form, Symbol, form};
 use crate::raw::view::View;
 
@@ -304,19 +304,12 @@ impl<'ctx> Function<'ctx> {
 
 /// Whether a value is a special register of this name, of any axis.
 fn is_register(value: View<'_>, name: &str) -> bool {
-    value.opcode() == Some(LLVMOpcode::LLVMCall)
-        && value.callee().is_some_and(|called| match callee(called) {
-            Callee::Register(register) => {
-                register.split_once('.').is_some_and(|(register, _)| register == name)
-            }
-            _ => false,
-        })
+    register_of(value)
+        .is_some_and(|found| found.split_once('.').is_some_and(|(found, _)| found == name))
 }
 
 fn is_thread_x(value: View<'_>) -> bool {
-    value.callee().is_some_and(
-        |called| matches!(callee(called), Callee::Register(register) if register == "tid.x"),
-    )
+    register_of(value).is_some_and(|found| found == "tid.x")
 }
 
 /// What is made of a kernel's own launches.

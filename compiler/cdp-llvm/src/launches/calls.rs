@@ -2,6 +2,7 @@
 
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::RUNTIME_TABLE;
+use inkwell::llvm_sys::LLVMOpcode;
 
 use crate::kernel::LAUNCH;
 use crate::raw::view::View;
@@ -38,6 +39,15 @@ pub(super) fn is_index(register: &str) -> bool {
     parts.is_some_and(|(name, axis)| {
         ["tid", "ntid", "ctaid", "nctaid"].contains(&name) && ["x", "y", "z"].contains(&axis)
     })
+}
+
+/// The special register that a value is read from, as PTX names it without `%`.
+pub(super) fn register_of(value: View<'_>) -> Option<String> {
+    let called = value.callee().filter(|_| value.opcode() == Some(LLVMOpcode::LLVMCall))?;
+    match callee(called) {
+        Callee::Register(register) => Some(register),
+        _ => None,
+    }
 }
 
 /// Intrinsics that say something of the thread, its warp or its block, though LLVM does not mark them.

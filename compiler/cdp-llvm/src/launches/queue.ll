@@ -192,8 +192,7 @@ pass:
   ; What a small bucket has no room for goes to the large ones, which are few launches.
   %k.up = add i32 %k, 1
   %up.is = icmp ult i32 %k.up, %total
-  %k.back = and i32 %home, %mask
-  %large.next = select i1 %up.is, i32 %k.up, i32 %k.back
+  %large.next = select i1 %up.is, i32 %k.up, i32 %home
   %far.part = and i32 %far, %mask
   %far.least = call i32 @llvm.umax.i32(i32 %far.part, i32 1)
   %k.far = add i32 %k, %far.least

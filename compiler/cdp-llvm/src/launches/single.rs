@@ -13,7 +13,7 @@ use inkwell::llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use inkwell::values::FunctionValue;
 
 use super::access::Function;
-use super::calls::{Callee, callee};
+use super::calls::register_of;
 use super::form::Symbol;
 use super::parent::LaunchSite;
 use crate::raw;
@@ -193,10 +193,7 @@ fn asks_for_more_than_x(kernel: View<'_>) -> bool {
 
 /// Whether a value is this special register.
 fn is_register(value: View<'_>, name: &str) -> bool {
-    value.opcode() == Some(LLVMOpcode::LLVMCall)
-        && value.callee().is_some_and(
-            |called| matches!(callee(called), Callee::Register(register) if register == name),
-        )
+    register_of(value).is_some_and(|found| found == name)
 }
 
 /// Whether no block of `targets` is reached from `entry` but over an edge.

@@ -15,6 +15,7 @@ use cdp_toolchain::{ClangOutput, ClangRequest, Job, clang};
 use super::functors;
 use super::lenient::{self, Lenient};
 use super::messages::{Line, Severity};
+use super::spelling::is_word;
 use super::{as_clang_takes_it, own_as_clang_takes_it, shared};
 use crate::error::Error;
 
@@ -141,8 +142,7 @@ fn names_of_device(messages: &str) -> BTreeSet<String> {
             let name = line.text.strip_prefix("no matching function for call to '");
             called = name.and_then(|name| name.split('\'').next());
         } else if line.text.contains("call to __device__ function from __host__ function") {
-            let is_plain =
-                |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let is_plain = |name: &&str| name.bytes().all(is_word);
             names.extend(called.filter(is_plain).map(str::to_owned));
         }
     }

@@ -7,7 +7,7 @@
 
 use super::again::edited;
 use super::shared::{declaration, storage_and_reference, type_of};
-use super::spelling::skipped;
+use super::spelling::{is_word, skipped};
 
 /// Class templates of CUDA's library whose objects stand in shared memory.
 const OF_CUDA: &[&str] =
@@ -53,10 +53,6 @@ fn runs_code(text: &str, of_type: &str, names: usize) -> bool {
     OF_CUDA.contains(&name)
         || other_name(text, name).is_some_and(|of| runs_code(text, of, names - 1))
         || bodies(text, name).any(|body| has_code(body, name))
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Where a word stands for itself.

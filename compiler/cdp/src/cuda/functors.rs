@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cdp_toolchain::ClangRequest;
 
 use super::messages::Line;
-use super::spelling::skipped;
+use super::spelling::{is_word, skipped};
 
 /// Parts of what clang says where a question has another answer than nvcc's.
 const SAID: &[&str] = &[
@@ -93,10 +93,6 @@ pub(super) fn marks(text: &str) -> BTreeMap<usize, (usize, String)> {
         }
     }
     marks
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Whether what comes behind the word `operator` makes it that of a call.

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::spelling::is_word;
+
 /// Has clang take templates without marks for functions of both sides, as nvcc does in functions of both sides.
 pub(super) const TEMPLATES_OF_BOTH: &str = "-foffload-implicit-host-device-templates";
 
@@ -129,8 +131,7 @@ fn array_of(text: &str, at: usize) -> Option<Range<usize>> {
             _ if depth > 0 || text[place..].starts_with("][") => {}
             ';' | '{' | '}' | ',' | '=' => return None,
             letter if text[place + letter.len_utf8()..].starts_with('[') => {
-                let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-                let length = text[..=place].bytes().rev().take_while(|byte| is_word(byte)).count();
+                let length = text[..=place].bytes().rev().take_while(|byte| is_word(*byte)).count();
                 return (length > 0).then(|| place + 1 - length..place + 1);
             }
             _ => {}
@@ -198,7 +199,6 @@ fn index_in_launch(text: &str, at: usize) -> Option<usize> {
 
 /// The name that begins at a place, with the namespaces before it.
 fn name_at(text: &str, at: usize) -> Option<Range<usize>> {
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let bytes = text.as_bytes();
     let end = at + bytes.get(at..)?.iter().take_while(|byte| is_word(**byte)).count();
     let mut start = at;

@@ -239,9 +239,9 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<Read, Error> {
         match half {
-            Half::Host => self.host_by_bitcode(job, source, Half::HostUnoptimised(false), options),
-            Half::HostAlone => {
-                self.host_by_bitcode(job, source, Half::HostUnoptimised(true), options)
+            Half::Host | Half::HostAlone => {
+                let unoptimised = Half::HostUnoptimised(half == Half::HostAlone);
+                self.host_by_bitcode(job, source, unoptimised, options)
             }
             _ => self.read_half(job, source, half, options),
         }

@@ -10,6 +10,7 @@ use cdp_launch::limits::{check_block, check_grid};
 use cdp_llvm::{LaunchCallError, LaunchFact};
 
 use super::messages::{Line, Place, Severity, range};
+use super::spelling::is_word;
 use crate::analysis::{Report, SourceInput};
 
 /// clang's messages.
@@ -183,8 +184,7 @@ impl Building {
         let Some(file) = self.file(name) else { return Span::NONE };
         let file = self.session.sources.file(file);
         let rest = &file.text.as_bytes()[(start - file.base) as usize..];
-        let word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-        let length = rest.iter().take_while(word).count().max(1).min(rest.len());
+        let length = rest.iter().take_while(|byte| is_word(**byte)).count().max(1).min(rest.len());
         Span::new(start, start + length as u32)
     }
 

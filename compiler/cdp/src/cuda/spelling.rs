@@ -103,6 +103,11 @@ fn close_of(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
     None
 }
 
+/// Whether a byte may be part of a name.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 /// Bytes of a comment or a literal that begins here; 0 if none does.
 pub(super) fn skipped(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
