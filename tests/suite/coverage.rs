@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use cdp::diagnostics::codes::ALL;
 use cdp::frontend::check::builtins::{BuiltinFn, Lower, all_functions};
-use cdp::frontend::diagnostics::codes::ALL;
 use cdp::{Pass, SourceInput, analyse};
 use libtest_mimic::{Failed, Trial};
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cdp::frontend::diagnostics::codes::{ALL, Code};
-use cdp::frontend::diagnostics::render::Format;
+use cdp::diagnostics::codes::{ALL, Code};
+use cdp::diagnostics::render::Format;
 use cdp::{Analysis, Arch, CompileOptions, Pass, Report, SourceInput, analyse};
 use libtest_mimic::{Failed, Trial};
 

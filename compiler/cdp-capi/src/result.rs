@@ -10,7 +10,7 @@ use cdp_library::{
 };
 use serde_json::json;
 
-use cdp_library::frontend::diagnostics::render::Format;
+use cdp_library::diagnostics::render::Format;
 
 use cdp_library::toolchain::ToolError;
 use cdp_runtime::cpu::{Report as DeviceReport, render_report, render_report_json};

@@ -1,5 +1,5 @@
-//! Generates the parser of `#if` lines from its grammar, the tables of CUDA's functions, types and
-//! constants from their declarations, and the codes from the pages that explain them.
+//! Generates the parser of `#if` lines from its grammar, and the tables of CUDA's functions, types
+//! and constants from their declarations.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -14,7 +14,6 @@ fn main() {
         .use_cargo_dir_conventions()
         .process()
         .expect("the grammar has conflicts: see the report above");
-    write_codes();
     write_functions();
     write_types();
 }
@@ -63,25 +62,4 @@ fn read<T>(path: &Path, make: fn(&str) -> Result<T, Mistake>) -> T {
 fn write(name: &str, text: &str) {
     let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join(name), text).expect("OUT_DIR is writable");
-}
-
-/// `OUT_DIR/codes.rs`: each code with its title and the place of its page, from `compiler/docs/codes`, which
-/// `codes` is a link to, so that a package of this crate holds the pages.
-fn write_codes() {
-    let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    let folder = Path::new(&root).join("codes");
-    let mut rows = String::new();
-    for path in files(&folder, "md") {
-        let text = fs::read_to_string(&path).expect("pages are UTF-8");
-        let heading =
-            text.lines().next().and_then(|line| line.strip_prefix("# ")?.split_once(": "));
-        let (code, title) = heading.expect("a page begins with `# E0412: title`");
-        assert!(
-            path.file_stem().is_some_and(|stem| stem == code),
-            "{} is of {code}",
-            path.display()
-        );
-        rows.push_str(&format!("    {code} {title:?} {:?};\n", path.display().to_string()));
-    }
-    write("codes.rs", &format!("codes! {{\n{rows}}}\n"));
 }

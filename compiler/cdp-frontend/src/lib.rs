@@ -1,7 +1,7 @@
 //! From `.cdp` text to checked IR: preprocess, lex, parse, check.
 //!
-//! Reading order is the order of the stages: [`source`] and [`diagnostics`] are what every stage
-//! shares, [`parse`] makes the tree of `ast`, and `check` makes IR from it. This crate knows
+//! Reading order is the order of the stages, which share a [`Session`] and what `cdp-diagnostics` has:
+//! [`preprocess`] makes tokens, [`parse`] makes the tree of `ast`, and `check` makes IR from it. This crate knows
 //! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
 //!
 //! Modules that the documentation leaves out (tree, tokens, literals, the tables of builtin names) are
@@ -17,9 +17,7 @@ mod attributes;
 #[cfg(test)]
 mod case_table;
 pub mod check;
-pub mod diagnostics;
 pub mod headers;
-pub mod intern;
 #[doc(hidden)]
 pub mod lex;
 #[doc(hidden)]
@@ -29,10 +27,8 @@ pub mod preprocess;
 pub mod reference;
 mod scopes;
 pub mod session;
-pub mod source;
 mod spelled;
 
-pub use diagnostics::{Diagnostic, Diagnostics, Severity};
-pub use intern::{Interner, Symbol};
 pub use session::Session;
-pub use source::{FileId, SourceMap, Span};
+
+use cdp_diagnostics::{self as diagnostics, intern, source};

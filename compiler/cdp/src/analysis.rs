@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 use std::time::{Duration, Instant};
 
+use cdp_diagnostics::Diagnostics;
+use cdp_diagnostics::render::{self, Format};
+use cdp_frontend::Session;
 use cdp_frontend::ast::TranslationUnit;
 use cdp_frontend::check::builtins::BuiltinFn;
 use cdp_frontend::check::{self, CheckOptions, check_here};
-use cdp_frontend::diagnostics::render::{self, Format};
 use cdp_frontend::parse::parse;
 use cdp_frontend::preprocess::{
     self, DiskLoader, FileLoader, MemoryLoader, PreprocessOptions, predefined,
     preprocess as run_preprocessor,
 };
-use cdp_frontend::{Diagnostics, Session};
 use cdp_ir as ir;
 use cdp_ir::{Target, Verified};
 use cdp_launch::{AbiError, AbiRequest, LaunchAbi, choose};
@@ -155,8 +156,8 @@ pub fn render_reports(reports: &[Report], format: Format, color: bool) -> String
                 continue;
             }
             match diagnostic.severity {
-                cdp_frontend::Severity::Error => errors += 1,
-                cdp_frontend::Severity::Warning => warnings += 1,
+                cdp_diagnostics::Severity::Error => errors += 1,
+                cdp_diagnostics::Severity::Warning => warnings += 1,
             }
             match format {
                 Format::Human => {

@@ -9,8 +9,8 @@
 
 use std::path::Path;
 
+use cdp_diagnostics::source::FileOrigin;
 use cdp_frontend::Session;
-use cdp_frontend::source::FileOrigin;
 use cdp_toolchain::Arch;
 
 use crate::analysis::{Pass, SourceInput, analyse};

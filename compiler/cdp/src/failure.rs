@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cdp_frontend::diagnostics::render::Format;
+use cdp_diagnostics::render::Format;
 use cdp_toolchain::ToolError;
 
 use crate::analysis::{Report, render_reports};

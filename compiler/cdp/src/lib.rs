@@ -133,6 +133,7 @@ pub use ptx_version::PtxVersion;
 pub use request::{BuildOutput, BuildRequest, Goal, Timings};
 pub use set::{OPTIONS, OptionError, set_launch_tuning};
 
+pub use cdp_diagnostics as diagnostics;
 pub use cdp_frontend as frontend;
 pub use cdp_ir as ir;
 pub use cdp_launch as launch;

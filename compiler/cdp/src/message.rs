@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use cdp_frontend::diagnostics::render;
-use cdp_frontend::source::Span;
-use cdp_frontend::{Session, Severity};
+use cdp_diagnostics::Severity;
+use cdp_diagnostics::render;
+use cdp_diagnostics::source::Span;
+use cdp_frontend::Session;
 use serde::Serialize;
 
 use crate::analysis::Report;

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use cdp_frontend::diagnostics::WarningOptions;
+use cdp_diagnostics::WarningOptions;
 use cdp_frontend::preprocess::MacroOption;
 pub use cdp_ir::{CdpVersion, FastMath};
 pub use cdp_launch::{LaunchAbi, RequestedAbi};

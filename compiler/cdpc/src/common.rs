@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use cdp::frontend::diagnostics::Level;
-use cdp::frontend::diagnostics::codes::{Code, lint};
-use cdp::frontend::diagnostics::render::Format;
+use cdp::diagnostics::Level;
+use cdp::diagnostics::codes::{Code, lint};
+use cdp::diagnostics::render::Format;
 use cdp::frontend::preprocess::MacroOption;
 use cdp::toolchain::{HostLinkOptions, SearchOptions};
 use cdp::{

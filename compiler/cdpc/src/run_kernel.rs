@@ -52,7 +52,7 @@ pub fn run_kernel(
         Device::Gpu => DeviceChoice::Gpu,
     };
     let format = match messages.format {
-        cdp::frontend::diagnostics::render::Format::Json => MessageFormat::Json,
+        cdp::diagnostics::render::Format::Json => MessageFormat::Json,
         _ => MessageFormat::Human,
     };
     let device = open_device(choice, &image, cpu_options(args, format), Sinks::standard(format))

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use cdp::frontend::diagnostics::Severity;
-use cdp::frontend::diagnostics::render::Format;
-use cdp::frontend::source::Span;
+use cdp::diagnostics::Severity;
+use cdp::diagnostics::render::Format;
+use cdp::diagnostics::source::Span;
 use cdp::{
     Arch, CompileOptions, Compiler, Failure, Goal, Input, LaunchOpt, OptLevel, Pass, Report,
     SourceInput, analyse, render_reports,

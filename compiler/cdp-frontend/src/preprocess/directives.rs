@@ -386,7 +386,7 @@ impl Preprocessor<'_> {
                 self.out.push(marker(TokenKind::PragmaUnroll, first.symbol));
                 let expression = self.expand_list(rest.to_vec());
                 self.out.extend(expression);
-                self.out.push(marker(TokenKind::PragmaEnd, crate::Symbol::EMPTY));
+                self.out.push(marker(TokenKind::PragmaEnd, crate::intern::Symbol::EMPTY));
             }
             Pragma::NoUnroll => self.out.push(marker(TokenKind::PragmaNoUnroll, first.symbol)),
             Pragma::Cdp | Pragma::Pack => {

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc as Shared;
 
-use cdp_frontend::diagnostics::{Code, Diagnostic, Suggestion, WarningOptions};
-use cdp_frontend::source::{FileId, FileOrigin, Span};
-use cdp_frontend::{Diagnostics, Session};
+use cdp_diagnostics::Diagnostics;
+use cdp_diagnostics::source::{FileId, FileOrigin, Span};
+use cdp_diagnostics::{Code, Diagnostic, Suggestion, WarningOptions};
+use cdp_frontend::Session;
 use cdp_launch::limits::{check_block, check_grid};
 use cdp_llvm::{LaunchCallError, LaunchFact};
 
@@ -263,7 +264,7 @@ impl Building {
             format!("write `{}` here", replacement.trim())
         };
         let suggestion = Some(Suggestion { span, replacement });
-        last.helps.push(cdp_frontend::diagnostics::Help { text, suggestion });
+        last.helps.push(cdp_diagnostics::Help { text, suggestion });
         self.last = Some(last);
     }
 }
@@ -271,7 +272,7 @@ impl Building {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cdp_frontend::diagnostics::render::{Format, short};
+    use cdp_diagnostics::render::{Format, short};
 
     fn source(text: &str) -> SourceInput {
         SourceInput::text("k.cu", text)

@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use cdp::frontend::diagnostics::codes::lint;
+use cdp::diagnostics::codes::lint;
 use clap_lex::OsStrExt;
 
 use Means::*;

@@ -6,9 +6,9 @@ use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::{Error as FilesError, Files};
 use codespan_reporting::term::{self, termcolor};
 
-use super::{Diagnostic, Diagnostics, Severity};
 use crate::intern::Interner;
 use crate::source::{FileId, SourceMap, Span, raw};
+use crate::{Diagnostic, Diagnostics, Severity};
 
 /// The form of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -324,7 +324,7 @@ impl<'a> Files<'a> for MapFiles<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::Code;
+    use crate::Code;
 
     #[test]
     fn notes_say_why_a_lint_is_an_error() {

@@ -4,8 +4,8 @@
 //! Ranges are in [`GROUPS`]: W01xx are the preprocessor's warnings, W07xx the checker's. Codes with
 //! a name are lints, whose level options and pragmas change.
 
-use super::Level::{self, Allow, Deny, Warn};
-use super::Severity;
+use crate::Level::{self, Allow, Deny, Warn};
+use crate::Severity;
 
 /// What the registry knows of a code.
 #[derive(Clone, Copy, Debug)]

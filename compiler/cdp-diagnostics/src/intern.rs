@@ -1,6 +1,6 @@
 //! Interned names: every identifier and token spelling is stored once and handled as a [`Symbol`].
 //!
-//! Not a global: the [`Interner`] belongs to a [`Session`](crate::Session), so an embedder that
+//! Not a global: the [`Interner`] belongs to a session of the front end, so an embedder that
 //! compiles many files gives the memory back when it drops the session.
 
 use std::collections::HashMap;

@@ -1,17 +1,26 @@
 //! Diagnostics as data: what is wrong with the user's program, where, and how to cure it.
 //!
 //! Only the user's program: a file that cannot be written or a tool that is missing is an error
-//! enum elsewhere, and a defect of the compiler is a `bug!`. How a diagnostic looks is decided in
-//! [`render`]; which codes exist, in [`codes`].
+//! enum elsewhere, and a defect of the compiler is a `bug!`. Places are spans of a [`source`] map, names
+//! are symbols of an [`intern`]er. Which codes exist is decided in [`codes`], how a diagnostic looks
+//! in [`render`].
+//!
+//! Not here: any language. Who finds something, and in what, is the front end's matter, the lints'
+//! (`cdp-lint`), or clang's.
+
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
 
 pub mod codes;
+pub mod intern;
 pub mod render;
+pub mod source;
 
 pub use codes::{Code, CodeInfo};
 
 use std::collections::BTreeMap;
 
-use crate::source::{SourceMap, Span};
+use source::{SourceMap, Span};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
