@@ -7,8 +7,16 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 /// The crates that decide what is made, beside this one.
-const CRATES: [&str; 7] =
-    ["cdp", "cdp-diagnostics", "cdp-frontend", "cdp-ir", "cdp-launch", "cdp-llvm", "cdp-toolchain"];
+const CRATES: [&str; 8] = [
+    "cdp",
+    "cdp-diagnostics",
+    "cdp-frontend",
+    "cdp-ir",
+    "cdp-launch",
+    "cdp-lint",
+    "cdp-llvm",
+    "cdp-toolchain",
+];
 
 fn main() {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

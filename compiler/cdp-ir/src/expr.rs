@@ -28,6 +28,17 @@ impl Expr {
     pub fn new(kind: ExprKind, ty: TypeId, loc: Loc) -> Self {
         Expr { kind, ty, loc }
     }
+
+    /// Of an address: that of the variable that it is part of, when no pointer is followed.
+    pub fn root(&self) -> Option<&Expr> {
+        match &self.kind {
+            ExprKind::LocalAddr(_) | ExprKind::GlobalAddr(_) => Some(self),
+            ExprKind::FieldAddr { base, .. } | ExprKind::IndexAddr { base, .. } => base.root(),
+            ExprKind::Cast { kind: CastKind::PointerToPointer, operand } => operand.root(),
+            ExprKind::Sequence { value, .. } => value.root(),
+            _ => None,
+        }
+    }
 }
 
 /// A constant, given meaning by the type it is used at.

@@ -116,7 +116,6 @@ impl<'a> Checker<'a> {
                 letters.insert(0, '&');
             }
         }
-        self.note_changed(&value);
         let addr = self.address(value);
         Some(AsmOutput { constraint: letters, addr, read_write })
     }

@@ -53,7 +53,6 @@ impl<'a> Checker<'a> {
         let ty = left.ty;
         let value = self.convert(right, ty.unqualified(), Purpose::Assign);
         let loc = self.loc(at.whole);
-        self.note_assigned(&left, &value);
         if let Kind::BitField { base, field } = left.kind {
             let ir_ty = self.types.ir_type(ty);
             let (base, value) = (Box::new(base), Box::new(value));

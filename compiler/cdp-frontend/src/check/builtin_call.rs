@@ -202,6 +202,7 @@ impl<'a> Checker<'a> {
             let row = overload.func;
             self.builtins.called.insert(std::ptr::from_ref(row) as usize, row);
         }
+        self.call_site(lower, overload.func.name, &args, at);
         let list = self.builtin_args(&sig, args, name, at.whole);
         if list.is_none() || self.types.is_error(sig.ret) {
             return None;

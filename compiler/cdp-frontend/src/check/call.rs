@@ -163,6 +163,19 @@ impl<'a> Checker<'a> {
         Some(self.finish_call(callee, list, ret, at.whole))
     }
 
+    /// Keeps a call between functions of the program for `cdpc graph`.
+    fn note_call(&mut self, callee: FnId) {
+        let Some(caller) = self.f.func else { return };
+        if self.unevaluated > 0 || self.facts.called.insert((caller.0, callee.0), ()).is_some() {
+            return;
+        }
+        let fact = super::CallFact {
+            caller: self.func(caller).display.clone(),
+            callee: self.func(callee).display.clone(),
+        };
+        self.calls.push(fact);
+    }
+
     /// The value of a `constexpr` function's call, when its arguments are constant: neither side
     /// of the program then has to have the function.
     fn constexpr_call(

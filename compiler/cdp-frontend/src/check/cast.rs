@@ -213,7 +213,6 @@ impl<'a> Checker<'a> {
             self.report_cast(style, value.ty, to, help, span);
             return None;
         }
-        self.note_address_taken(&value);
         let addr = self.address(value);
         let addr = self.pointer_cast(addr, to);
         Some(Value::lvalue(addr, referent, span))

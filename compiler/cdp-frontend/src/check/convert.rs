@@ -149,7 +149,6 @@ impl<'a> Checker<'a> {
         let binds = value.is_lvalue() && !matches!(value.kind, Kind::BitField { .. });
         let array = self.types.is_array(referent) && self.types.is_array(value.ty);
         if (same || array) && binds {
-            self.note_address_taken(&value);
             let addr = self.address(value);
             return self.pointer_cast(addr, to);
         }

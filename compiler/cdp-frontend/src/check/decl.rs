@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
             }
             self.decl(decl);
         }
-        self.finish_unit();
+        self.finish_lints();
     }
 
     /// One declaration, in the open scope.

@@ -1,11 +1,10 @@
-//! What is noted while a function or the unit is checked, and judged later: by lints, by the rules of memory
-//! spaces, by jumps. Who notes and who judges is elsewhere.
+//! What is noted while a function or the unit is checked, and judged later. Who notes and who judges is
+//! elsewhere.
 
 use cdp_ir as ir;
-use cdp_ir::{Loc, LocalId};
 
 use super::ctype::QualType;
-use super::scope::{FnId, Memory, VarId};
+use super::scope::{FnId, VarId};
 use crate::diagnostics::Code;
 use crate::intern::{FastMap, Symbol};
 use crate::scopes::ScopeId;
@@ -37,109 +36,8 @@ pub struct Facts {
     pub static_numbers: FastMap<(String, String), u32>,
     /// Bytes of the `__constant__` variables defined so far.
     pub constant_bytes: u64,
-    /// Launches that every thread of a block makes alike.
-    pub repeated: Vec<Repeated>,
-    /// Per kernel: the threads a block of each launch of it, where known.
-    pub block_threads: FastMap<FnId, Vec<Option<i128>>>,
-    /// Reads of what children may write.
-    pub results: Vec<Pending>,
     /// Pairs of caller and callee that are in the output already.
     pub called: FastMap<(u32, u32), ()>,
-}
-
-/// A launch that does not depend on the thread.
-pub struct Repeated {
-    pub parent: FnId,
-    pub child: Option<FnId>,
-    pub name: String,
-    pub span: Span,
-}
-
-/// The conditions around the statement at hand.
-#[derive(Default)]
-pub struct Conditions {
-    /// Conditions that depend on the thread for certain.
-    pub varying: u32,
-    /// Conditions that are not certainly uniform.
-    pub not_uniform: u32,
-    /// Some threads have left the function.
-    pub some_left: bool,
-}
-
-impl Conditions {
-    /// Whether only some threads may be here.
-    pub fn divergent(&self) -> bool {
-        self.not_uniform > 0 || self.some_left
-    }
-}
-
-/// What entering a condition changed.
-#[derive(Default)]
-pub struct Entered {
-    pub varying: bool,
-    pub not_uniform: bool,
-}
-
-/// Where a pointer value came from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
-    /// The address of a local (or of a part of it).
-    Local(ir::LocalId),
-    /// The address of a variable of this memory.
-    Static(ir::GlobalId, Memory),
-    /// The value of a local pointer variable.
-    Variable(ir::LocalId),
-    Other,
-}
-
-impl Source {
-    /// Whether it can turn out to be local or shared memory.
-    pub fn matters(self) -> bool {
-        match self {
-            Source::Local(_) | Source::Variable(_) => true,
-            Source::Static(_, memory) => memory == Memory::Shared,
-            Source::Other => false,
-        }
-    }
-}
-
-/// What a pointer is used for that local and shared memory are not good for.
-#[derive(Clone, Debug)]
-pub enum Use {
-    LaunchArgument {
-        kernel: String,
-        number: usize,
-    },
-    /// `cudaMemcpyAsync` and its like.
-    Copy {
-        function: &'static str,
-    },
-}
-
-/// A pointer to judge at the end of the function.
-#[derive(Clone, Debug)]
-pub struct Deferred {
-    pub sources: Vec<Source>,
-    pub span: Span,
-    pub purpose: Use,
-}
-
-/// A launch of the function at hand with pointer variables as arguments.
-#[derive(Clone, Debug)]
-pub struct Site {
-    pub child: FnId,
-    pub loc: Loc,
-    /// Parameter number, variable, and the argument's place.
-    pub pointers: Vec<(usize, LocalId, Span)>,
-}
-
-/// A read after a launch, to be reported if the child writes.
-pub struct Pending {
-    pub child: FnId,
-    pub param: usize,
-    pub name: String,
-    pub span: Span,
-    pub read: Loc,
 }
 
 /// A label of the function at hand, which a `goto` may name before it stands anywhere.
@@ -149,11 +47,4 @@ pub struct JumpTarget {
     pub placed: Option<(Span, Vec<VarId>)>,
     /// The jumps to it, each with the initialised variables in scope.
     pub jumps: Vec<(Span, Vec<VarId>)>,
-}
-
-/// What the kept statements of a function answer already.
-#[derive(Default)]
-pub struct Witnesses {
-    pub counts: bool,
-    pub written: Vec<ir::LocalId>,
 }

@@ -45,6 +45,7 @@ impl<'a> Checker<'a> {
             ret,
             ret_auto: auto_ret,
             builtin_body: func.builtin,
+            lints: self.body_lints(id, lowered),
             ..FnState::default()
         };
         let outer = std::mem::replace(&mut self.f, state);
@@ -61,10 +62,8 @@ impl<'a> Checker<'a> {
         }
         self.finish_labels();
         self.check_missing_return(id, &mut body, block.close_span);
-        self.judge_deferred();
         self.check_shared_bytes();
-        self.warn_unchecked_launch();
-        self.find_result_reads(&body);
+        self.finish_body_lints(&body);
         let state = std::mem::replace(&mut self.f, outer);
         self.scopes.open(outer_scope);
         if self.func(id).constexpr {

@@ -6,8 +6,7 @@ use cdp_ir::{Callee, Const, Dim, Expr, ExprKind, Launch};
 
 use super::LaunchFact;
 use super::convert::Purpose;
-use super::ctype::{Basic, CType, QualType};
-use super::facts::Deferred;
+use super::ctype::{Basic, QualType};
 use super::overload::{Callable, Candidate, Choice};
 use super::scope::{ExecutionSpace, FnId};
 use super::state::Checker;
@@ -38,20 +37,11 @@ impl<'a> Checker<'a> {
         let (Some((grid, block, shared_bytes, stream)), Some(list)) = (config, list) else {
             return self.void_value(span);
         };
-        self.check_dimensions(&grid, &block, launch, target);
-        self.check_shared(&shared_bytes, launch);
-        let on_device = self.f.space.on_device();
-        if on_device {
-            let refs: Vec<&'a ast::Expr> = launch.args.iter().collect();
-            self.defer_arguments(&name, &list, &refs, &params);
+        if self.f.space.on_device() {
             self.check_device_bytes(&name, target, &params, launch);
             self.warn_handles(&params, launch);
-            self.warn_launch_habits(launch);
-            if let Some(id) = target {
-                self.note_result_site(id, launch, &list, &stream, span);
-            }
         }
-        self.note_launch_site(target, &grid, &block, &list, &shared_bytes, launch);
+        self.launch_site(launch, name, target, span);
         let params = params.iter().map(|&ty| self.types.ir_type(ty)).collect();
         let kernel = match callee {
             Some(pointer) => Callee::Indirect(Box::new(pointer)),
@@ -404,33 +394,5 @@ impl<'a> Checker<'a> {
             span,
         };
         self.launches.push(fact);
-    }
-
-    /// Keeps pointer arguments for the judgement at the end of the function.
-    fn defer_arguments(
-        &mut self,
-        kernel: &str,
-        list: &[Expr],
-        exprs: &[&'a ast::Expr],
-        params: &[QualType],
-    ) {
-        for (index, (value, expr)) in list.iter().zip(exprs).enumerate() {
-            let pointer = matches!(self.types.get(params[index].id), CType::Pointer(_));
-            let record = self.types.record_id(params[index]).is_some();
-            if !pointer && !record {
-                continue;
-            }
-            let sources = self.sources_of(value);
-            if sources.iter().any(|source| source.matters()) {
-                self.f.deferred.push(Deferred {
-                    sources,
-                    span: expr.span,
-                    purpose: super::facts::Use::LaunchArgument {
-                        kernel: kernel.to_owned(),
-                        number: index + 1,
-                    },
-                });
-            }
-        }
     }
 }

@@ -1,8 +1,7 @@
-//! What CUDA forbids about launches: places, configurations that no device runs, parameter buffers
-//! that are too large; and habits worth a warning.
+//! What CUDA forbids about launches: places, parameter buffers that are too large, handles of the parent. What
+//! can be seen of a launch in IR is `cdp-lint`'s matter.
 
 use cdp_ir as ir;
-use cdp_ir::{Const, Dim, Expr, ExprKind};
 
 use super::ctype::QualType;
 use super::scope::{ExecutionSpace, FnId, Func};
@@ -11,123 +10,14 @@ use crate::ast;
 use crate::diagnostics::Code;
 use crate::source::Span;
 
-/// What comes of a configuration that no device has (H200, CUDA 13.0, the same by nvcc).
-const REFUSED: &str = "the launch would fail: with cudaErrorInvalidConfiguration (9) from a kernel, with \
-    cudaErrorInvalidValue (1) from host code";
-
 /// The parameter buffer of a device-side launch (CUDA guide 4.18.6.2).
 const MAX_DEVICE_PARAMETER_BYTES: u64 = 4096;
 /// Kernel parameters launched from the host (CUDA 12.1 and later, sm_70 and later).
 const MAX_PARAMETER_BYTES: u64 = 32_764;
 /// Offsets in a parameter buffer are aligned to at most this (FACTS.md, "Parameter buffer").
 const MAX_PARAMETER_ALIGN: u64 = 16;
-const MAX_BLOCK_THREADS: i128 = 1024;
-
-/// The most dynamic shared memory a block can have, in bytes (CUDA guide, table of compute
-/// capabilities: the opt-in maximum).
-fn max_shared_bytes(arch: u32) -> u64 {
-    let kib = match arch {
-        0..=69 => 48,
-        70..=74 => 96,
-        75 => 64,
-        80 | 87 => 163,
-        86 | 88 | 89 | 120 | 121 => 99,
-        _ => 227,
-    };
-    kib * 1024
-}
 
 impl<'a> Checker<'a> {
-    /// The constant components of a dimension, as far as they are known.
-    pub fn dim_values(&self, dim: &Dim) -> [Option<i128>; 3] {
-        match dim {
-            Dim::Xyz(axes) => [0, 1, 2].map(|axis| self.const_int_value(&axes[axis])),
-            Dim::Record(value) => match self.record_const(value) {
-                Some(Const::Record(fields)) => [0u32, 1, 2].map(|axis| {
-                    fields
-                        .iter()
-                        .find(|(index, _)| *index == axis)
-                        .and_then(|(_, value)| ir::evaluate::int_of(value))
-                }),
-                _ => [None; 3],
-            },
-        }
-    }
-
-    /// The constant of a record value: directly, or of a local that is never changed.
-    pub fn record_const(&self, value: &Expr) -> Option<Const> {
-        if let Some(constant) = self.const_eval(value) {
-            return Some(constant);
-        }
-        let ExprKind::Load { addr, .. } = &value.kind else { return None };
-        let ExprKind::LocalAddr(local) = &addr.kind else { return None };
-        let facts = self.f.facts.get(local.0 as usize)?;
-        if facts.changed || facts.escaped { None } else { facts.initial.clone() }
-    }
-
-    /// Constant configurations that no device runs.
-    pub fn check_dimensions(
-        &mut self,
-        grid: &Dim,
-        block: &Dim,
-        launch: &'a ast::LaunchExpr,
-        target: Option<FnId>,
-    ) {
-        let (grid_span, block_span) = (launch.config[0].span, launch.config[1].span);
-        let grid = self.dim_values(grid);
-        let block = self.dim_values(block);
-        for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-            let most_block = [1024, 1024, 64][index];
-            let most_grid = [2_147_483_647, 65_535, 65_535][index];
-            let checks = [
-                (block[index], most_block, "block", block_span, Code::E0406),
-                (grid[index], most_grid, "grid", grid_span, Code::E0407),
-            ];
-            for (value, most, what, span, code) in checks {
-                let Some(value) = value else { continue };
-                if value == 0 {
-                    let message = format!("the {what} has no extent in {axis}");
-                    self.error(code, span, message).label("this is 0").note(REFUSED);
-                    return;
-                }
-                if value > most {
-                    let message =
-                        format!("the {what} is {value} in {axis}; at most {most} is possible");
-                    self.error(code, span, message).note(REFUSED);
-                    return;
-                }
-            }
-        }
-        let threads = block.iter().copied().try_fold(1i128, |product, axis| Some(product * axis?));
-        let Some(threads) = threads else { return };
-        if threads > MAX_BLOCK_THREADS {
-            let message = format!("the block has {threads} threads; at most 1,024 are possible");
-            self.error(Code::E0406, block_span, message).note(REFUSED);
-            return;
-        }
-        let bound = target.map_or(0, |id| self.func(id).attrs.launch_bounds.max_threads_per_block);
-        if bound > 0 && threads > i128::from(bound) {
-            let declared = target.map_or(Span::NONE, |id| self.func(id).span);
-            let message =
-                format!("the block has {threads} threads, but the kernel promises at most {bound}");
-            self.error(Code::E0406, block_span, message)
-                .secondary(declared, format!("`__launch_bounds__({bound})` is here"))
-                .note("the launch would fail");
-        }
-    }
-
-    pub fn check_shared(&mut self, shared: &Expr, launch: &'a ast::LaunchExpr) {
-        let Some(value) = self.const_int_value(shared) else { return };
-        let most = max_shared_bytes(self.options.arch);
-        if value > i128::from(most) {
-            let span = launch.config.get(2).map_or(launch.config_span, |expr| expr.span);
-            let arch = self.options.arch;
-            let message =
-                format!("{value} bytes of shared memory; sm_{arch} has at most {most} for a block");
-            self.error(Code::E0408, span, message);
-        }
-    }
-
     // --- where and how ---------------------------------------------------------------------------
 
     /// Launches that the function at hand, or the options, cannot make.
@@ -278,22 +168,6 @@ impl<'a> Checker<'a> {
             let message = format!("a {what} of this grid is passed to a child");
             self.error(Code::W0716, arg.span, message)
                 .note("a handle is valid in the grid that created it only");
-        }
-    }
-
-    /// Opt-in warnings: launches whose errors nobody looks for, launches in loops.
-    pub fn warn_launch_habits(&mut self, launch: &'a ast::LaunchExpr) {
-        if self.unevaluated > 0 {
-            return;
-        }
-        if self.f.first_launch.is_none() {
-            self.f.first_launch = Some(launch.kernel.span);
-        }
-        if self.f.loop_depth > 0 {
-            let message = "a launch in a loop";
-            self.error(Code::W0720, launch.kernel.span, message)
-                    .note("2,048 launches can be pending by default; further ones fail with error 69")
-                    .help("launch one grid with more blocks, or raise cudaLimitDevRuntimePendingLaunchCount");
         }
     }
 }

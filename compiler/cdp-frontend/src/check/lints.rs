@@ -1,5 +1,5 @@
 //! Lints that C programmers expect: unused variables, assignments as conditions, comparisons with one
-//! possible result, constants that do not fit. Those about launches are in `warnings`.
+//! possible result, constants that do not fit. Those that IR is enough for are `cdp-lint`'s.
 
 use cdp_ir::{CompareOp, Const, Expr, ExprKind};
 

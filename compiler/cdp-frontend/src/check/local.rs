@@ -225,11 +225,8 @@ impl<'a> Checker<'a> {
             self.error(Code::E0310, init_span, message).note(reason);
         }
         self.remember_constant(id, constant.as_ref());
-        if let Some(local) = self.var(id).local {
-            if constexpr {
-                self.f.facts[local.0 as usize].value = constant;
-            }
-            self.note_initialised(local, &node);
+        if let Some(local) = self.var(id).local.filter(|_| constexpr) {
+            self.f.facts[local.0 as usize].value = constant;
         }
         let addr = self.var_address(id, span);
         let mut stores = Vec::new();

@@ -7,7 +7,7 @@
 //!
 //! Reading order: [`ctype`] (types), `scope` (names), `state` (what is known while checking), then
 //! declarations (`decl`, `types`, `record`, `init`), expressions (`expr`, `operators`, `binary`, `convert`,
-//! `call`, `overload`), statements (`stmt`), and CUDA's own rules (`launch`, `spaces`, `warnings`).
+//! `call`, `overload`), statements (`stmt`), and CUDA's own rules (`launch`, `spaces`).
 //!
 //! Errors do not stop it: an expression that is wrong gets an error type, which is compatible with
 //! everything, so that one mistake is reported once and the rest of the file is still checked.
@@ -56,11 +56,11 @@ mod range_for;
 mod rank;
 mod record;
 mod redeclare;
-mod results;
 mod runtime;
 mod scope;
 mod show;
 mod signatures;
+mod sites;
 mod sizes;
 mod spaces;
 mod state;
@@ -71,8 +71,6 @@ pub(crate) mod types;
 mod value;
 mod variable;
 mod variadic;
-mod warnings;
-mod witness;
 
 use cdp_ir as ir;
 

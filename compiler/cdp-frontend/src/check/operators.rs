@@ -145,7 +145,6 @@ impl<'a> Checker<'a> {
             self.error(Code::E0321, at.op, message).help("store the value in a variable first");
             return None;
         }
-        self.note_address_taken(&value);
         let ty = self.types.pointer_to(value.ty);
         let addr = self.address(value);
         Some(Value::rvalue(addr, ty, at.whole))
@@ -219,7 +218,6 @@ impl<'a> Checker<'a> {
         let loc = self.loc(span);
         let ty = value.ty;
         let volatile = ty.is_volatile();
-        self.note_changed(&value);
         if let Kind::BitField { base, field } = value.kind {
             return self.update_bits(base, field, ty, (op, rhs, compute), prefix, span);
         }

@@ -6,7 +6,6 @@ use cdp_ir::RuntimeFn;
 
 use super::builtins::{Header, Lower, Overload};
 use super::scope::{ExecutionSpace, FnId};
-use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::diagnostics::Code;
@@ -93,12 +92,6 @@ impl<'a> Checker<'a> {
         match lower {
             Lower::Printf => self.check_printf(args, 0),
             Lower::Runtime(func) => return self.check_runtime(func, overload, args, span),
-            Lower::Intrinsic(
-                ir::Intrinsic::SyncThreads
-                | ir::Intrinsic::SyncThreadsCount
-                | ir::Intrinsic::SyncThreadsAnd
-                | ir::Intrinsic::SyncThreadsOr,
-            ) => self.warn_divergent_barrier(name, span),
             _ => {}
         }
         true
@@ -112,9 +105,6 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> bool {
         match func {
-            RuntimeFn::GetLastError | RuntimeFn::PeekAtLastError => {
-                self.f.looks_for_errors = true;
-            }
             RuntimeFn::DeviceSynchronize => return self.check_synchronize(span),
             RuntimeFn::StreamCreateWithFlags => {
                 if let Some(flags) = self.flag_argument(args)
@@ -143,10 +133,7 @@ impl<'a> Checker<'a> {
             RuntimeFn::MemcpyAsync
             | RuntimeFn::Memcpy2DAsync
             | RuntimeFn::MemsetAsync
-            | RuntimeFn::Memset2DAsync => {
-                self.check_copy(overload, args);
-                self.check_copy_kind(overload, args);
-            }
+            | RuntimeFn::Memset2DAsync => self.check_copy_kind(overload, args),
             _ => {}
         }
         true
@@ -179,34 +166,6 @@ impl<'a> Checker<'a> {
             )
             .help(if old { other } else { "" });
         false
-    }
-
-    /// Pointers that a copy or fill by the device runtime cannot use.
-    fn check_copy(&mut self, overload: &Overload, args: &[Value<'a>]) {
-        let sig = self.builtin_sig(*overload);
-        for (index, arg) in args.iter().enumerate() {
-            let pointer = match sig.params.get(index) {
-                Some(Accepts::AnyPointer { .. }) => true,
-                Some(Accepts::Type(ty)) => {
-                    self.types.pointee(*ty).is_some_and(|to| self.types.is_void(to))
-                }
-                _ => false,
-            };
-            let stream = index + 1 == sig.params.len();
-            if !pointer || stream {
-                continue;
-            }
-            let address = match &arg.kind {
-                Kind::RValue(expr) => expr.clone(),
-                Kind::LValue(addr) if self.types.is_array(arg.ty) => addr.clone(),
-                Kind::LValue(addr) => {
-                    let loc = addr.loc;
-                    self.load_from(addr.clone(), false, loc)
-                }
-                _ => continue,
-            };
-            self.defer_copy(&address, overload.func.name, arg.span);
-        }
     }
 
     /// Copies by the device runtime stay on the device.

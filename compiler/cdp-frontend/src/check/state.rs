@@ -5,7 +5,7 @@ use cdp_ir as ir;
 
 use super::arena::Arena;
 use super::ctype::{CTypes, QualType};
-use super::facts::{Conditions, Deferred, Facts, JumpTarget, Site, Source, Witnesses};
+use super::facts::{Facts, JumpTarget};
 use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
@@ -44,8 +44,9 @@ pub struct Checker<'a> {
     /// Unique suffixes for local static variables and compiler-made globals.
     pub counter: u32,
     pub arena: &'a Arena,
-    /// Warnings that want the whole unit.
     pub facts: Facts,
+    /// What lints know of the whole unit.
+    pub lints: cdp_lint::Unit,
     /// Compiling a body from the builtin tables, which has no place in the program.
     pub no_locs: bool,
     loc_cache: LocCache,
@@ -61,38 +62,11 @@ struct LocCache {
 }
 
 /// What is known of a local beyond its type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct LocalFacts {
     pub var: Option<VarId>,
-    /// Of a pointer: where the values that it was given came from.
-    pub sources: Vec<Source>,
-    /// Assigned, or changed otherwise, after its initialisation.
-    pub changed: bool,
-    /// Its address went somewhere.
-    pub escaped: bool,
     /// Of a `constexpr` aggregate: its value, for constant expressions.
     pub value: Option<ir::Const>,
-    /// Of an aggregate: its initial value when that is constant.
-    pub initial: Option<ir::Const>,
-    /// No value it was given depends on which thread of the block runs.
-    pub uniform: bool,
-    /// Some value it was given depends on the thread for certain.
-    pub varies: bool,
-}
-
-impl Default for LocalFacts {
-    fn default() -> Self {
-        LocalFacts {
-            var: None,
-            sources: Vec::new(),
-            changed: false,
-            escaped: false,
-            value: None,
-            initial: None,
-            uniform: true,
-            varies: false,
-        }
-    }
 }
 
 /// A `switch` being checked.
@@ -126,8 +100,6 @@ pub struct FnState {
     pub next_label: u32,
     /// Labels for `goto`, by name.
     pub labels: FastMap<Symbol, JumpTarget>,
-    /// Nesting of conditions that differ between threads, and of those that pick one thread.
-    pub conditions: Conditions,
     /// Number of local types so far, for mangling.
     pub local_types: u32,
     /// The body is one that came from a table of builtins.
@@ -138,15 +110,8 @@ pub struct FnState {
     pub launch_hints: ir::LaunchHints,
     /// The `__shared__` variables that it defines.
     pub shared: Vec<VarId>,
-    /// Launches with pointer variables as arguments.
-    pub sites: Vec<Site>,
-    /// The first launch of the body, and whether the body looks for errors.
-    pub first_launch: Option<Span>,
-    pub looks_for_errors: bool,
-    /// Launch arguments to judge when the whole body has been seen.
-    pub deferred: Vec<Deferred>,
-    /// When only findings are wanted: what the statements kept so far say.
-    pub witnesses: Witnesses,
+    /// What lints know of the body.
+    pub lints: Option<Box<cdp_lint::Body>>,
 }
 
 impl FnState {
@@ -195,6 +160,7 @@ impl<'a> Checker<'a> {
             counter: 0,
             arena,
             facts: Facts::default(),
+            lints: cdp_lint::Unit::default(),
             no_locs: false,
             loc_cache: LocCache::default(),
             file_index: FastMap::default(),
@@ -243,11 +209,14 @@ impl<'a> Checker<'a> {
 
     /// An error or warning, of which more can be said.
     pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        // What a pragma says about the lint here.
-        let said = self.facts.levels.iter().rev().find(|(known, _)| *known == code);
-        let found = self.diags.add(code, span, message);
+        self.report(Diagnostic::new(code, span, message))
+    }
+
+    /// A finding, with what a pragma says about the lint here.
+    pub fn report(&mut self, mut found: Diagnostic) -> &mut Diagnostic {
+        let said = self.facts.levels.iter().rev().find(|(known, _)| *known == found.code);
         found.level = said.map(|(_, level)| *level);
-        found
+        self.diags.push(found)
     }
 
     pub fn text(&self, name: Symbol) -> &'a str {
@@ -366,6 +335,7 @@ impl<'a> Checker<'a> {
 
     /// Appends a statement to the block being built.
     pub fn emit(&mut self, kind: ir::StmtKind, loc: ir::Loc) {
+        self.lint(|lints, checker| lints.statement(&kind, loc, checker));
         if self.is_superfluous(&kind) {
             return;
         }

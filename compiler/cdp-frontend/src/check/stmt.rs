@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
             self.emit(StmtKind::Block(block), loc);
             return;
         }
-        block.stmts.into_iter().for_each(|stmt| self.emit(stmt.kind, stmt.loc));
+        self.f.out.last_mut().expect("a block is being built").extend(block.stmts);
     }
 
     /// A statement as a block with its own scope: the branch of an `if`, the body of a loop.
@@ -173,13 +173,13 @@ impl<'a> Checker<'a> {
         }
         let cond = self.test(&stmt.condition);
         let known = if stmt.constexpr.is_some() { self.known_condition(&cond, stmt) } else { None };
-        let entered = self.enter_condition(&cond);
+        let entered = self.lint(|lints, checker| lints.enter(&cond, checker));
         let then = self.body_block(&stmt.then);
         let otherwise = match &stmt.otherwise {
             Some(otherwise) => self.body_block(otherwise),
             None => Block::default(),
         };
-        self.leave_condition(entered, &then, &otherwise);
+        self.lint(|lints, checker| lints.leave(entered, &[&then, &otherwise], checker));
         self.scopes.leave();
         match known {
             Some(true) => self.emit(StmtKind::Block(then), loc),
@@ -234,16 +234,16 @@ impl<'a> Checker<'a> {
         match condition {
             Some(Condition::Decl(decl)) => {
                 let loc = self.loc(decl.span);
-                let mut entered = super::facts::Entered::default();
+                let mut entered = cdp_lint::Entered::default();
                 let mut cond = None;
                 let mut block = self.block(|checker| {
                     let value = checker.condition_decl(decl);
                     let test = checker.condition(value);
-                    entered = checker.enter_condition(&test);
+                    entered = checker.lint(|lints, checker| lints.enter(&test, checker));
                     cond = Some(test);
                 });
                 let inner = self.loop_body(body);
-                self.leave_condition(entered, &inner, &Block::default());
+                self.lint(|lints, checker| lints.leave(entered, &[&inner], checker));
                 if let Some(cond) = cond {
                     let stop = Block { stmts: vec![ir::Stmt { kind: StmtKind::Break, loc }] };
                     let kind = StmtKind::If { cond, then: Block::default(), otherwise: stop };
@@ -255,11 +255,11 @@ impl<'a> Checker<'a> {
             condition => {
                 let cond = condition.map(|condition| self.test(condition));
                 let entered = match &cond {
-                    Some(cond) => self.enter_condition(cond),
-                    None => super::facts::Entered::default(),
+                    Some(cond) => self.lint(|lints, checker| lints.enter(cond, checker)),
+                    None => cdp_lint::Entered::default(),
                 };
                 let body = self.loop_body(body);
-                self.leave_condition(entered, &Block::default(), &Block::default());
+                self.lint(|lints, checker| lints.leave(entered, &[], checker));
                 (cond, body)
             }
         }
@@ -304,7 +304,7 @@ impl<'a> Checker<'a> {
             Condition::Decl(decl) => (decl.span, self.condition_decl(decl)),
         };
         let (value, ty) = self.switch_value(value, span);
-        let entered = self.enter_condition(&value);
+        let entered = self.lint(|lints, checker| lints.enter(&value, checker));
         self.f.switches.push(SwitchState {
             ty,
             cases: Vec::new(),
@@ -315,7 +315,7 @@ impl<'a> Checker<'a> {
         let body = self.body_block(&stmt.body);
         self.f.break_depth -= 1;
         let state = self.f.switches.pop();
-        self.leave_condition(entered, &Block::default(), &Block::default());
+        self.lint(|lints, checker| lints.leave(entered, &[], checker));
         self.scopes.leave();
         let Some(state) = state else { return };
         let default = state.default.map(|(label, _)| label);
@@ -491,8 +491,8 @@ impl<'a> Checker<'a> {
             self.emit(StmtKind::Return(None), loc);
             return;
         }
-        self.warn_returns_local(&value, ret, expr.span);
         let value = self.convert(value, ret, Purpose::Return);
+        self.return_site(ret, loc, expr.span);
         self.emit(StmtKind::Return(Some(value)), loc);
     }
 }

@@ -1,0 +1,267 @@
+//! A warning: the launching function reads what a child it launched writes.
+//!
+//! Without a tail launch nothing orders the parent's read after the child's writes (CUDA guide
+//! 4.18.3.1). Only the plain case is seen: a pointer variable that is given to a kernel of this
+//! file which stores through that parameter, and is read through later in the same body.
+//!
+//! This walks finished bodies, of which [`Body::wants`] says what must be kept for it.
+
+use cdp_diagnostics::source::Span;
+use cdp_diagnostics::{Code, Diagnostic};
+use cdp_ir as ir;
+use cdp_ir::{Block, CastKind, Expr, ExprKind, Intrinsic, Loc, LocalId, Module, StmtKind};
+
+use crate::Body;
+use crate::source::{Launch, Site, Source, Variable};
+
+/// `cudaStreamTailLaunch`.
+const TAIL_STREAM: i128 = 3;
+
+/// A launch with pointer variables as arguments.
+pub(crate) struct Launched {
+    child: u32,
+    loc: Loc,
+    /// Parameter number, variable, and the argument's place.
+    pointers: Vec<(usize, LocalId, Span)>,
+}
+
+/// A read after a launch, to be reported if the child writes.
+pub(crate) struct Pending {
+    child: u32,
+    param: usize,
+    name: String,
+    span: Span,
+    read: Loc,
+}
+
+/// What the kept statements of a body answer already.
+#[derive(Default)]
+pub(crate) struct Witnesses {
+    counts: bool,
+    written: Vec<LocalId>,
+}
+
+impl Body {
+    /// Keeps a launch for the end of the body.
+    pub(crate) fn note_result_site(
+        &mut self,
+        launch: &ir::Launch,
+        site: &Site,
+        made: &Launch,
+        loc: Loc,
+        source: &dyn Source,
+    ) {
+        let Some(child) = made.child else { return };
+        let stream = source.constant(&launch.stream);
+        if stream.as_ref().and_then(ir::evaluate::int_of) == Some(TAIL_STREAM) {
+            return;
+        }
+        let written = launch.args.iter().zip(&site.args).enumerate();
+        let pointers: Vec<_> = written
+            .filter_map(|(number, (arg, span))| {
+                variable_of(arg).map(|local| (number, local, *span))
+            })
+            .collect();
+        if !pointers.is_empty() {
+            self.launches.push(Launched { child: child.key, loc, pointers });
+        }
+    }
+
+    /// Whether a statement that is an expression says what no statement kept so far says: of a body of which
+    /// only findings are wanted, those behind a launch are needed, those that do not come back, and the
+    /// first of each kind that is asked for.
+    pub fn wants(&mut self, expr: &Expr, module: &Module) -> bool {
+        if !self.launches.is_empty() || ir::flow::never_returns(expr, module) {
+            return true;
+        }
+        let known = &mut self.witnesses;
+        let counts = !known.counts && expr_has(expr, &is_counting);
+        let before = known.written.len();
+        collect_written(expr, &mut known.written);
+        known.counts |= counts;
+        counts || known.written.len() > before
+    }
+
+    /// Looks for reads behind the launches of a finished body.
+    pub(crate) fn find_result_reads(&mut self, body: &Block, source: &dyn Source) {
+        if self.launches.is_empty() || !self.function.lowered {
+            return;
+        }
+        let mut walk = Walk { body: self, source, open: Vec::new(), found: Vec::new() };
+        walk.block(body);
+        let found = walk.found;
+        self.unit.pending.extend(found);
+    }
+}
+
+impl Pending {
+    /// A finding, if the child turned out to write.
+    pub fn judge(&self, source: &dyn Source) -> Option<Diagnostic> {
+        let (child, body) = source.function(self.child);
+        let local = LocalId(self.param as u32);
+        block_has(body?, &|expr| written_pointer(expr) == Some(local)).then(|| {
+            let message = format!(
+                "`{}` is read again in line {}, but nothing waits for `{child}` to write it",
+                self.name, self.read.line
+            );
+            let mut lint = Diagnostic::new(Code::W0717, self.span, message);
+            lint.note("the child's writes are never certain to be seen by its parent").help(
+                "read the results in a kernel of its own, launched into `cudaStreamTailLaunch`",
+            );
+            lint
+        })
+    }
+}
+
+/// An atomic operation, or what may hide one or shows that it ran.
+pub(crate) fn is_counting(expr: &Expr) -> bool {
+    matches!(
+        &expr.kind,
+        ExprKind::Intrinsic { op: Intrinsic::Atomic(_), .. }
+            | ExprKind::Call { .. }
+            | ExprKind::Asm(_)
+            | ExprKind::Printf { .. }
+    )
+}
+
+/// Whether an expression of a kind stands anywhere in a block.
+pub(crate) fn block_has(block: &Block, test: &dyn Fn(&Expr) -> bool) -> bool {
+    block.stmts.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => expr_has(expr, test),
+        StmtKind::Block(block) => block_has(block, test),
+        StmtKind::If { cond, then, otherwise } => {
+            expr_has(cond, test) || block_has(then, test) || block_has(otherwise, test)
+        }
+        StmtKind::Loop { cond, body, step, .. } => {
+            cond.iter().chain(step).any(|expr| expr_has(expr, test)) || block_has(body, test)
+        }
+        StmtKind::Switch { value, body, .. } => expr_has(value, test) || block_has(body, test),
+        _ => false,
+    })
+}
+
+/// Whether an expression of a kind stands anywhere in an expression.
+fn expr_has(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
+    if test(expr) {
+        return true;
+    }
+    let mut found = false;
+    ir::for_each_child(expr, &mut |child| found = found || expr_has(child, test));
+    found
+}
+
+/// The pointer variables that an expression stores through.
+fn collect_written(expr: &Expr, out: &mut Vec<LocalId>) {
+    out.extend(written_pointer(expr).filter(|local| !out.contains(local)));
+    ir::for_each_child(expr, &mut |child| collect_written(child, out));
+}
+
+/// The pointer variable that an expression itself stores through.
+fn written_pointer(expr: &Expr) -> Option<LocalId> {
+    match &expr.kind {
+        ExprKind::Store { addr, .. } | ExprKind::Update { addr, .. } => through(addr),
+        _ => None,
+    }
+}
+
+/// The local pointer variable whose value an expression is.
+fn variable_of(expr: &Expr) -> Option<LocalId> {
+    match &expr.kind {
+        ExprKind::Load { addr, .. } => match &addr.kind {
+            ExprKind::LocalAddr(local) => Some(*local),
+            _ => None,
+        },
+        ExprKind::Cast { kind: CastKind::PointerToPointer, operand } => variable_of(operand),
+        _ => None,
+    }
+}
+
+/// The pointer variable that an address is reached through.
+fn through(addr: &Expr) -> Option<LocalId> {
+    match &addr.kind {
+        ExprKind::FieldAddr { base, .. } | ExprKind::IndexAddr { base, .. } => through(base),
+        ExprKind::Cast { kind: CastKind::PointerToPointer, operand } => through(operand),
+        ExprKind::Load { .. } => variable_of(addr),
+        _ => None,
+    }
+}
+
+/// A walk over a body in the order of execution, loops once.
+struct Walk<'w> {
+    body: &'w Body,
+    source: &'w dyn Source,
+    /// Launches passed, by number.
+    open: Vec<usize>,
+    found: Vec<Pending>,
+}
+
+impl Walk<'_> {
+    fn block(&mut self, block: &Block) {
+        for stmt in &block.stmts {
+            match &stmt.kind {
+                StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => self.expr(expr),
+                StmtKind::Block(block) => self.block(block),
+                StmtKind::If { cond, then, otherwise } => {
+                    self.expr(cond);
+                    let before = self.open.clone();
+                    self.block(then);
+                    let after = std::mem::replace(&mut self.open, before);
+                    self.block(otherwise);
+                    self.open.extend(after);
+                    self.open.sort_unstable();
+                    self.open.dedup();
+                }
+                StmtKind::Loop { cond, body, step, .. } => {
+                    cond.iter().for_each(|cond| self.expr(cond));
+                    self.block(body);
+                    step.iter().for_each(|step| self.expr(step));
+                }
+                StmtKind::Switch { value, body, .. } => {
+                    self.expr(value);
+                    self.block(body);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Load { addr, .. } = &expr.kind
+            && let Some(local) = through(addr)
+        {
+            self.read(local, expr.loc);
+        }
+        ir::for_each_child(expr, &mut |child| self.expr(child));
+        match &expr.kind {
+            ExprKind::Launch(_) => {
+                let launches = &self.body.launches;
+                self.open.extend(launches.iter().position(|launch| launch.loc == expr.loc));
+            }
+            // CDP1 waits for the children.
+            ExprKind::RuntimeCall { func: ir::RuntimeFn::DeviceSynchronize, .. } => {
+                self.open.clear();
+            }
+            ExprKind::Update { addr, .. } => {
+                if let Some(local) = through(addr) {
+                    self.read(local, expr.loc);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, local: LocalId, read: Loc) {
+        if self.body.facts(local).changed {
+            return;
+        }
+        for &number in &self.open {
+            let launched = &self.body.launches[number];
+            let hit = launched.pointers.iter().find(|(_, pointer, _)| *pointer == local);
+            let Some(&(param, _, span)) = hit else { continue };
+            if !self.found.iter().any(|found| found.span == span) {
+                let name = self.source.variable(Variable::Local(local)).0.to_owned();
+                self.found.push(Pending { child: launched.child, param, name, span, read });
+            }
+        }
+    }
+}
