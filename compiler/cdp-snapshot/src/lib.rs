@@ -18,7 +18,7 @@
 //! # // In a test: assert_ptx_snapshot!("parent", snapshot);
 //! ```
 //!
-//! The text is the normal form of [`cdp_ptx::normal`]: what changes with every version of LLVM and matters
+//! The text is the normal form of [`cdp::normal`]: what changes with every version of LLVM and matters
 //! to no machine is gone. ptxas assembles what is asserted, when one is found ([`Ptxas`]).
 //!
 //! What is absent: other outputs than PTX. Those of `cdpc --emit ir` and `--emit llvm-ir` are for people
@@ -31,9 +31,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use cdp::normal::{NormalError, NormalForm, normalize};
 use cdp::toolchain::{Job, JobOptions, SearchOptions};
 use cdp::{CompileOptions, Compiler, Error, Goal, Input, InputKind, OptionError};
-use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 #[doc(hidden)]
 pub use insta;

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cdp_ptx::outline::{Item, ItemKind, items};
+use crate::outline::{Item, ItemKind, items};
 
 /// The text without the functions, defined or declared, that nothing reachable mentions; `None` when there are none,
 /// or when the text is not understood.

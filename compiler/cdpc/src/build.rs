@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use cdp::normal::{NormalError, NormalForm, normalize};
 use cdp::toolchain::{HostLinkOptions, Job, JobOptions};
 use cdp::{
     BuildOutput, BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input,
     InputKind, LaunchPass, Pass,
 };
-use cdp_ptx::normal::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{

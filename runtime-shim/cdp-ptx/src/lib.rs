@@ -6,6 +6,8 @@
 //! Each instruction stands in one row of the table ([`table`]), which is its variant of [`Inst`], its
 //! grammar, what ptxas refuses of it, and how it prints.
 //!
+//! Those who want names and places alone take the tokens ([`lexer`]).
+//!
 //! This crate runs nothing and opens no files. Its only dependency makes its lexer.
 
 #![deny(missing_docs)]
@@ -19,11 +21,10 @@ mod rows;
 mod conditions;
 mod forms;
 pub mod inst;
+pub mod lexer;
 mod limits;
 pub mod matrix;
 pub mod module;
-pub mod normal;
-pub mod outline;
 mod parse;
 mod print;
 mod syntax;

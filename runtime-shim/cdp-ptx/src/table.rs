@@ -8,11 +8,11 @@
 use crate::conditions::*;
 use crate::error::{ErrorKind, ParseError};
 use crate::inst::*;
+use crate::lexer::Token;
 use crate::matrix::{
     BitProduct, MatrixOperand, MatrixShape, MatrixType, Product, Sparsity, fragment_exists,
 };
 use crate::module::{BranchTableId, LabelId, Reg};
-use crate::parse::lexer::Token;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use cdp::normal::{NormalForm, normalize};
 use cdp_emulator::cfg::Cfg;
 use cdp_emulator::{Config, Emulator, Launch, Source, StreamId};
-use cdp_ptx::normal::{NormalForm, normalize};
 
 use crate::unless_refused;
 

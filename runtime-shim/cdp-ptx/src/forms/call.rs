@@ -1,10 +1,10 @@
 //! `call`.
 
 use crate::inst::*;
+use crate::lexer::Token;
 use crate::module::*;
 use crate::parse::body::Name;
 use crate::parse::constant::Constant;
-use crate::parse::lexer::Token;
 use crate::parse::mods::Mods;
 use crate::parse::{Parser, Result};
 use crate::print::Printer;

@@ -1,7 +1,7 @@
 //! `mov` with its packing and unpacking forms.
 
 use crate::inst::*;
-use crate::parse::lexer::Tok;
+use crate::lexer::Tok;
 use crate::parse::mods::Mods;
 use crate::parse::operand::Width;
 use crate::parse::{Parser, Result};

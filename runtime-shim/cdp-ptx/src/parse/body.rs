@@ -6,10 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lexer::{Tok, Token};
 use super::{Parser, Result, added};
 use crate::error::ErrorKind;
 use crate::inst::Inst;
+use crate::lexer::{Tok, Token};
 use crate::module::*;
 use crate::types::*;
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::lexer::{Tok, Token};
 use super::{Parser, Result};
+use crate::lexer::{Tok, Token};
 use crate::types::ScalarType;
 
 /// The value of a constant expression. PTX computes integers in 64 bits.

@@ -1,7 +1,7 @@
 //! Headers of kernels and device functions, parameter lists, directives, prototypes.
 
-use super::lexer::{Tok, Token};
 use super::{Parser, Result, added, begins_declaration, is_memory};
+use crate::lexer::{Tok, Token};
 use crate::limits::Limits;
 use crate::module::*;
 use crate::types::*;

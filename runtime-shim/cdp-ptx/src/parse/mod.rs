@@ -8,7 +8,6 @@
 pub(crate) mod body;
 pub(crate) mod constant;
 mod function;
-pub(crate) mod lexer;
 pub(crate) mod mods;
 pub(crate) mod operand;
 mod variable;
@@ -16,10 +15,10 @@ mod variable;
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{ErrorKind, ParseError};
+use crate::lexer::{Lexer, Tok, Token};
 use crate::module::*;
 use crate::types::{ScalarType, Word};
 use body::FunctionState;
-use lexer::{Lexer, Tok, Token};
 
 pub(crate) type Result<T> = std::result::Result<T, ParseError>;
 

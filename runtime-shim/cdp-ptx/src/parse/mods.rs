@@ -1,8 +1,8 @@
 //! The modifiers of one instruction: `.rn.ftz.f32` taken apart and ticked off.
 
-use super::lexer::{Tok, Token, shorten};
 use super::{Parser, Result};
 use crate::error::{ErrorKind, ParseError};
+use crate::lexer::{Tok, Token, shorten};
 use crate::types::*;
 
 /// Most modifiers that one instruction can have.

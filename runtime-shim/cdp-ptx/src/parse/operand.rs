@@ -1,10 +1,10 @@
 //! Operands: registers, constants, addresses, vectors, predicates.
 
 use super::body::Name;
-use super::lexer::{Tok, Token, shorten};
 use super::mods::Mods;
 use super::{Parser, Result};
 use crate::inst::*;
+use crate::lexer::{Tok, Token, shorten};
 use crate::module::*;
 use crate::types::*;
 

@@ -1,8 +1,8 @@
 //! Variables: alignment, type, dimensions and initial contents, at module scope and in functions.
 
 use super::constant::Constant;
-use super::lexer::{Tok, Token};
 use super::{Parser, Result, added};
+use crate::lexer::{Tok, Token};
 use crate::module::*;
 use crate::types::*;
 

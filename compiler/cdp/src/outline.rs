@@ -1,12 +1,12 @@
 //! PTX text as the items of its module, without a word on what their instructions are: where each is, its
 //! name, and the names that it mentions.
 //!
-//! It works on tokens, so that instructions this crate does not know pass.
+//! It works on tokens, so that instructions no reader knows pass.
 
 use std::ops::Range;
 
-use crate::error::ParseError;
-use crate::parse::lexer::{Lexer, Tok, Token};
+use cdp_ptx::ParseError;
+use cdp_ptx::lexer::{Lexer, Tok, Token};
 
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

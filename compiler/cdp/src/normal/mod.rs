@@ -5,15 +5,16 @@
 //! that nothing names are left out, and only the functions asked for are shown, with the declarations
 //! that they mention. Instructions, their order and all other names stay.
 //!
-//! It works on tokens, not on a [`Module`](crate::Module), so that instructions this crate does not
-//! know pass unchanged. The result is PTX still, when no function was left out and the header was kept.
+//! It works on tokens, not on a [`Module`](cdp_ptx::Module), so that instructions no reader
+//! knows pass unchanged. The result is PTX still, when no function was left out and the header was kept.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::error::ParseError;
+use cdp_ptx::ParseError;
+use cdp_ptx::lexer::{Tok, Token};
+
 use crate::outline::{Item, ItemKind, ends, items};
-use crate::parse::lexer::{Tok, Token};
 
 mod layout;
 

@@ -82,7 +82,7 @@ impl std::fmt::Display for Token<'_> {
 }
 
 /// At most 60 characters of a name, so that a hostile text cannot make a huge message.
-pub fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_string(),

@@ -1,7 +1,7 @@
 //! Where the normal form has blanks and ends of lines. Knows tokens, not what they mean.
 
 use super::Written;
-use crate::parse::lexer::Tok;
+use cdp_ptx::lexer::Tok;
 
 /// The lines of an item.
 pub(super) fn lines(words: &[Written<'_>], is_function: bool) -> String {
