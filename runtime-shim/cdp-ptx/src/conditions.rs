@@ -12,10 +12,6 @@ use ScalarType::*;
 
 // Which row, where several have one opcode.
 
-pub(crate) fn to(mods: &Mods) -> bool {
-    mods.has("to")
-}
-
 /// The carry goes in or comes out.
 pub(crate) fn carries(mods: &Mods) -> bool {
     mods.opcode.text.ends_with('c') || mods.has("cc")
@@ -28,14 +24,20 @@ pub(crate) fn mixed(mods: &Mods) -> bool {
 }
 
 pub(crate) fn floating(mods: &Mods) -> bool {
-    mods.peek_ty().is_some_and(ScalarType::is_float)
+    mods.types().next().is_some_and(ScalarType::is_float)
 }
 
 // Types that follow from modifiers.
 
 /// The type of what `mul` and `mad` make of `ty`.
 pub(crate) fn product(part: MulPart, ty: ScalarType) -> ScalarType {
-    if part == MulPart::Wide { widened(ty) } else { ty }
+    match (part, ty) {
+        (MulPart::Wide, U16) => U32,
+        (MulPart::Wide, S16) => S32,
+        (MulPart::Wide, U32) => U64,
+        (MulPart::Wide, _) => S64,
+        _ => ty,
+    }
 }
 
 /// The type of a dot product.

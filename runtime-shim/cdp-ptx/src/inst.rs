@@ -1,7 +1,7 @@
 //! What instructions are made of: operands, modes, and the bodies of the larger ones. The instructions
 //! themselves are rows of `table.rs`.
 
-use crate::module::{CallTableId, FunctionId, LocalId, PrototypeId, Reg, Symbol};
+use crate::module::{CallTableId, FunctionId, PrototypeId, Reg, Symbol};
 pub use crate::table::{
     Atom, AtomVector, BulkCopy, Inst, Mapa, MinMax, Multimem, RemoteAccess, Shfl, Surface,
     TensorLoad, Tex, Video, VideoMad, VideoSimd,
@@ -126,35 +126,10 @@ pub enum CallSignature {
 /// An argument or result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallArg {
-    /// A `.param` variable of the calling function.
-    Param(LocalId),
-    /// The calling function's own parameter, passed on.
-    OwnParam(u32),
-    /// The calling function's own return parameter (as a result of the call).
-    OwnReturn(u32),
+    /// A `.param` variable of the calling function, or its own parameter or return parameter, passed on.
+    Memory(Symbol),
     /// A register, constant or special register (for parameters declared `.reg`).
     Value(Operand),
     /// `_`: a result that is thrown away.
     Sink,
-}
-
-/// The predicate output of `lop3.and.b32 d|p, a, b, c, table, q`: `p = (d != 0) op q`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lop3Pred {
-    /// `And` or `Or`.
-    pub op: BoolOp,
-    /// Destination.
-    pub dst: Dst,
-    /// The other operand.
-    pub with: PredOperand,
-}
-
-/// The type of twice the width that `mul.wide` and `mad.wide` make of `ty` (16 or 32 bits).
-pub fn widened(ty: ScalarType) -> ScalarType {
-    match ty {
-        ScalarType::U16 => ScalarType::U32,
-        ScalarType::S16 => ScalarType::S32,
-        ScalarType::U32 => ScalarType::U64,
-        _ => ScalarType::S64,
-    }
 }

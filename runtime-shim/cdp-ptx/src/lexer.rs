@@ -92,15 +92,11 @@ pub(crate) fn shorten(text: &str) -> String {
 impl ParseError {
     /// An error at a token of `text`.
     pub(crate) fn at(text: &str, token: &Token, kind: ErrorKind, message: String) -> ParseError {
-        place(text, token.line, token.start as usize, kind, message)
+        let before = &text.as_bytes()[..text.len().min(token.start as usize)];
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let column = (before.len() - line_start) as u32 + 1;
+        ParseError { line: token.line, column, kind, message }
     }
-}
-
-fn place(text: &str, line: u32, offset: usize, kind: ErrorKind, message: String) -> ParseError {
-    let before = &text.as_bytes()[..offset.min(text.len())];
-    let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let column = (before.len() - line_start) as u32 + 1;
-    ParseError { line, column, kind, message }
 }
 
 /// The position in the text.
@@ -117,25 +113,23 @@ impl<'a> Lexer<'a> {
         self.0.source()
     }
 
-    fn error(&self, offset: usize, message: String) -> ParseError {
-        place(self.text(), self.0.extras, offset, ErrorKind::Syntax, message)
-    }
-
     /// The next token.
     pub fn next_token(&mut self) -> Result<Token<'a>, ParseError> {
-        let tok = self.0.next().unwrap_or(Ok(Tok::Eof));
+        let found = self.0.next().unwrap_or(Ok(Tok::Eof));
         let (text, span) = (self.0.slice(), self.0.span());
-        let tok = tok.map_err(|message| match message {
-            "" => format!("unexpected character {:?}", text.chars().next().unwrap_or('?')),
-            known => known.to_string(),
-        });
-        let tok = tok.map_err(|message| self.error(span.start, message))?;
-        let text = match tok {
-            Tok::Dot => &text[1..],
-            Tok::Str => &text[1..text.len() - 1],
-            _ => text,
-        };
         let (start, end) = (span.start as u32, span.end as u32);
-        Ok(Token { tok, text, start, end, line: self.0.extras })
+        let mut token = Token { tok: Tok::Eof, text, start, end, line: self.0.extras };
+        token.tok = found.map_err(|message| {
+            let unexpected =
+                || format!("unexpected character {:?}", text.chars().next().unwrap_or('?'));
+            let message = if message.is_empty() { unexpected() } else { message.to_string() };
+            ParseError::at(self.text(), &token, ErrorKind::Syntax, message)
+        })?;
+        match token.tok {
+            Tok::Dot => token.text = &text[1..],
+            Tok::Str => token.text = &text[1..text.len() - 1],
+            _ => {}
+        }
+        Ok(token)
     }
 }

@@ -92,7 +92,7 @@ impl Module {
         let id = match target {
             CallTarget::Direct(id) => *id,
             CallTarget::Indirect { signature: CallSignature::Targets(id), .. } => {
-                body.call_tables[id.index()].functions[0]
+                body.call_tables[id.index()].targets[0]
             }
             CallTarget::Indirect { signature: CallSignature::Prototype(id), .. } => {
                 let prototype = &body.prototypes[id.index()];
@@ -101,18 +101,6 @@ impl Module {
         };
         let function = &self.functions[id.index()];
         (&function.returns, &function.params)
-    }
-
-    /// Follows `.alias` to the function that is really called.
-    pub fn resolve_alias(&self, mut id: FunctionId) -> FunctionId {
-        // An alias names a defined function, so a chain is at most as long as the table.
-        for _ in 0..self.functions.len() {
-            match self.functions[id.index()].alias_of {
-                Some(next) => id = next,
-                None => break,
-            }
-        }
-        id
     }
 }
 
@@ -179,16 +167,17 @@ pub struct Function {
 }
 
 impl Function {
-    /// Offset and size in bytes of every parameter of a kernel in its parameter space, and the
-    /// total size: each parameter at the next multiple of its alignment.
-    pub fn param_layout(&self) -> (Vec<(u64, u64)>, u64) {
-        let mut end = 0u64;
-        let layout = self.params.iter().map(|param| {
-            let offset = end.next_multiple_of(u64::from(param.align_bytes.max(1)));
-            end = offset + param.size_bytes();
-            (offset, param.size_bytes())
-        });
-        (layout.collect(), end)
+    /// Size in bytes of a parameter, a return parameter or a call parameter of `body`.
+    pub fn param_bytes(&self, body: &Body, symbol: Symbol) -> Option<u64> {
+        match symbol {
+            Symbol::Param(index) => Some(self.params[index as usize].size_bytes()),
+            Symbol::Return(index) => Some(self.returns[index as usize].size_bytes()),
+            Symbol::Local(id) => {
+                let variable = &body.variables[id.index()];
+                (variable.space == Space::Param).then(|| variable.size_bytes())
+            }
+            Symbol::Global(_) | Symbol::Function(_) => None,
+        }
     }
 }
 
@@ -345,9 +334,9 @@ pub struct Body {
     /// `.callprototype` entries.
     pub prototypes: Vec<Prototype>,
     /// `.branchtargets` entries.
-    pub branch_tables: Vec<BranchTable>,
+    pub branch_tables: Vec<Table<LabelId>>,
     /// `.calltargets` entries.
-    pub call_tables: Vec<CallTable>,
+    pub call_tables: Vec<Table<FunctionId>>,
 }
 
 /// A virtual register.
@@ -432,20 +421,11 @@ pub struct Prototype {
     pub limits: Limits,
 }
 
-/// `.branchtargets`: the table of a `brx.idx`.
+/// `.branchtargets`, the labels of a `brx.idx`, or `.calltargets`, the functions that an indirect call may reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BranchTable {
-    /// The label that `brx.idx` uses.
+pub struct Table<T> {
+    /// The label that instructions use.
     pub name: String,
-    /// The targets by index.
-    pub targets: Vec<LabelId>,
-}
-
-/// `.calltargets`: the functions that an indirect call may reach.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallTable {
-    /// The label that `call` uses.
-    pub name: String,
-    /// The functions; all have the same signature.
-    pub functions: Vec<FunctionId>,
+    /// The targets by index; functions all have the same signature.
+    pub targets: Vec<T>,
 }

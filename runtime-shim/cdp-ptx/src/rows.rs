@@ -146,13 +146,6 @@ macro_rules! write_operand {
     };
 }
 
-/// The fields of the variant whose row names a printing function, in that function.
-macro_rules! fields {
-    ($inst:ident, $pattern:pat) => {
-        let $pattern = $inst else { unreachable!("the row that names this function") };
-    };
-}
-
 /// One row's way to text.
 macro_rules! write_row {
     ($p:ident, $inst:ident, [$opcode:literal $($other:literal)*], $variant:ident { $($field:ident: $ty:ty),* },
@@ -192,6 +185,14 @@ macro_rules! body {
         }
     };
     ($others:tt) => {};
+}
+
+/// Declares words of one kind that go together.
+macro_rules! sets {
+    ($($(#[$doc:meta])* $name:ident: $ty:ident = $($word:ident)*;)*) => {$(
+        $(#[$doc])*
+        pub(crate) const $name: &[$ty] = &[$($ty::$word),*];
+    )*};
 }
 
 /// The table. A row:

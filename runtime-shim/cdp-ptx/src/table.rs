@@ -13,7 +13,7 @@ use crate::matrix::{
     BitProduct, MatrixOperand, MatrixShape, MatrixType, Product, Sparsity, fragment_exists,
 };
 use crate::module::{BranchTableId, LabelId, Reg};
-use crate::parse::mods::Mods;
+use crate::parse::mods::{Mods, vector};
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::syntax::*;
@@ -38,93 +38,58 @@ pub struct Row {
     pub syntax: &'static str,
 }
 
-/// All integers of 16 bits and more.
-pub(crate) const INTS: &[ScalarType] = &[U16, U32, U64, S16, S32, S64];
-const INT32: &[ScalarType] = &[U32, S32];
-const INT32_64: &[ScalarType] = &[U32, U64, S32, S64];
-const B32_64: &[ScalarType] = &[B32, B64];
-const BITS: &[ScalarType] = &[B16, B32, B64];
-const BITS_AND_PRED: &[ScalarType] = &[Pred, B16, B32, B64];
-const SHIFTED: &[ScalarType] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64];
-const FLOATS: &[ScalarType] = &[F32, F64];
-pub(crate) const NARROW: &[ScalarType] = &[F16, BF16];
-/// Half-precision types and pairs.
-pub(crate) const HALVES: &[ScalarType] = &[F16, F16x2, BF16, BF16x2];
-const SINGLE_AND_HALVES: &[ScalarType] = &[F32, F16, F16x2, BF16, BF16x2];
-const MULTIPLIED: &[ScalarType] = &[F32, F64, F16, F16x2, BF16, BF16x2, F32x2];
-const SUBTRACTED: &[ScalarType] =
-    &[U16, U32, U64, S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2, F32x2];
-const ADDED: &[ScalarType] =
-    &[U16, U32, U64, S16, S32, S64, U16x2, S16x2, F32, F64, F16, F16x2, BF16, BF16x2, F32x2];
-const ORDERED: &[ScalarType] =
-    &[U16, U32, U64, S16, S32, S64, U16x2, S16x2, F32, F64, F16, F16x2, BF16, BF16x2];
-const SIGNED: &[ScalarType] = &[S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2];
-const SELECTED: &[ScalarType] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
-const COMPARED: &[ScalarType] =
-    &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64, F16, F16x2, BF16, BF16x2];
-const CONVERTED: &[ScalarType] =
-    &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F16x2, BF16x2, F32, F64, TF32];
-const AND_OR: &[BoolOp] = &[BoolOp::And, BoolOp::Or];
-const LO_HI: &[MulPart] = &[MulPart::Lo, MulPart::Hi];
-/// What addresses are converted to and from.
-const NAMED: &[Space] = &[
-    Space::Global,
-    Space::Shared,
-    Space::SharedCluster,
-    Space::Local,
-    Space::Const,
-    Space::Param,
-    Space::ParamEntry,
-    Space::ParamFunc,
-];
-const MEMORY: &[ScalarType] =
-    &[B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
-const SURFACE: &[ScalarType] = &[B8, B16, B32, B64];
-const LOAD_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Lu, CacheOp::Cv];
-const LOAD_ORDERS: &[AccessOrder] = &[
-    AccessOrder::Weak,
-    AccessOrder::Volatile,
-    AccessOrder::Relaxed,
-    AccessOrder::Acquire,
-    AccessOrder::Mmio,
-];
-const STORE_ORDERS: &[AccessOrder] = &[
-    AccessOrder::Weak,
-    AccessOrder::Volatile,
-    AccessOrder::Relaxed,
-    AccessOrder::Release,
-    AccessOrder::Mmio,
-];
-/// Orderings of arrivals at barrier objects, and of waits for them; the scope beside them.
-const RELEASING: &[AtomOrder] = &[AtomOrder::Relaxed, AtomOrder::Release];
-const ACQUIRING: &[AtomOrder] = &[AtomOrder::Relaxed, AtomOrder::Acquire];
-const NEAR: &[Scope] = &[Scope::Cta, Scope::Cluster];
-const MERGES: &[ReduxOp] = &[ReduxOp::Add, ReduxOp::Min, ReduxOp::Max];
-const COPY_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg];
-const SURFACE_CACHES: &[CacheOp] = &[CacheOp::Ca, CacheOp::Cg, CacheOp::Cs, CacheOp::Cv];
-const STORE_CACHES: &[CacheOp] = &[CacheOp::Wb, CacheOp::Cg, CacheOp::Cs, CacheOp::Wt];
-/// Where a block has barrier objects and matrices.
-const BLOCK: &[Space] = &[Space::Generic, Space::Shared];
-const BLOCK_OR_CLUSTER: &[Space] = &[Space::Generic, Space::Shared, Space::SharedCluster];
-/// The shared memory of a cluster's blocks.
-const CLUSTER: &[Space] = &[Space::Generic, Space::SharedCluster];
-/// What the elements of a tensor are combined by.
-const TENSOR_SUMS: &[AtomOp] = &[
-    AtomOp::Add,
-    AtomOp::Min,
-    AtomOp::Max,
-    AtomOp::Inc,
-    AtomOp::Dec,
-    AtomOp::And,
-    AtomOp::Or,
-    AtomOp::Xor,
-];
-/// What is made of the memories of several devices.
-const MULTIMEM_OPS: &[AtomOp] =
-    &[AtomOp::Add, AtomOp::Min, AtomOp::Max, AtomOp::And, AtomOp::Or, AtomOp::Xor];
-/// Where a tensor map can be prefetched from.
-const MAPS: &[Space] = &[Space::Generic, Space::Const, Space::Param];
-const ATOMIC: &[Space] = &[Space::Generic, Space::Global, Space::Shared, Space::SharedCluster];
+sets! {
+    /// All integers of 16 bits and more.
+    INTS: ScalarType = U16 U32 U64 S16 S32 S64;
+    INT32: ScalarType = U32 S32;
+    INT32_64: ScalarType = U32 U64 S32 S64;
+    B32_64: ScalarType = B32 B64;
+    BITS: ScalarType = B16 B32 B64;
+    BITS_AND_PRED: ScalarType = Pred B16 B32 B64;
+    SHIFTED: ScalarType = B16 B32 B64 U16 U32 U64 S16 S32 S64;
+    FLOATS: ScalarType = F32 F64;
+    NARROW: ScalarType = F16 BF16;
+    /// Half-precision types and pairs.
+    HALVES: ScalarType = F16 F16x2 BF16 BF16x2;
+    SINGLE_AND_HALVES: ScalarType = F32 F16 F16x2 BF16 BF16x2;
+    MULTIPLIED: ScalarType = F32 F64 F16 F16x2 BF16 BF16x2 F32x2;
+    SUBTRACTED: ScalarType = U16 U32 U64 S16 S32 S64 F32 F64 F16 F16x2 BF16 BF16x2 F32x2;
+    ADDED: ScalarType = U16 U32 U64 S16 S32 S64 U16x2 S16x2 F32 F64 F16 F16x2 BF16 BF16x2 F32x2;
+    ORDERED: ScalarType = U16 U32 U64 S16 S32 S64 U16x2 S16x2 F32 F64 F16 F16x2 BF16 BF16x2;
+    SIGNED: ScalarType = S16 S32 S64 F32 F64 F16 F16x2 BF16 BF16x2;
+    SELECTED: ScalarType = B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64;
+    COMPARED: ScalarType = B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64 F16 F16x2 BF16 BF16x2;
+    CONVERTED: ScalarType = U8 U16 U32 U64 S8 S16 S32 S64 F16 BF16 F16x2 BF16x2 F32 F64 TF32;
+    AND_OR: BoolOp = And Or;
+    LO_HI: MulPart = Lo Hi;
+    /// What addresses are converted to and from.
+    NAMED: Space = Global Shared SharedCluster Local Const Param ParamEntry ParamFunc;
+    MEMORY: ScalarType = B8 B16 B32 B64 B128 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64;
+    SURFACE: ScalarType = B8 B16 B32 B64;
+    LOAD_CACHES: CacheOp = Ca Cg Cs Lu Cv;
+    LOAD_ORDERS: AccessOrder = Weak Volatile Relaxed Acquire Mmio;
+    STORE_ORDERS: AccessOrder = Weak Volatile Relaxed Release Mmio;
+    /// Orderings of arrivals at barrier objects, and of waits for them; the scope beside them.
+    RELEASING: AtomOrder = Relaxed Release;
+    ACQUIRING: AtomOrder = Relaxed Acquire;
+    NEAR: Scope = Cta Cluster;
+    MERGES: ReduxOp = Add Min Max;
+    COPY_CACHES: CacheOp = Ca Cg;
+    SURFACE_CACHES: CacheOp = Ca Cg Cs Cv;
+    STORE_CACHES: CacheOp = Wb Cg Cs Wt;
+    /// Where a block has barrier objects and matrices.
+    BLOCK: Space = Generic Shared;
+    BLOCK_OR_CLUSTER: Space = Generic Shared SharedCluster;
+    /// The shared memory of a cluster's blocks.
+    CLUSTER: Space = Generic SharedCluster;
+    /// What the elements of a tensor are combined by.
+    TENSOR_SUMS: AtomOp = Add Min Max Inc Dec And Or Xor;
+    /// What is made of the memories of several devices.
+    MULTIMEM_OPS: AtomOp = Add Min Max And Or Xor;
+    /// Where a tensor map can be prefetched from.
+    MAPS: Space = Generic Const Param;
+    ATOMIC: Space = Generic Global Shared SharedCluster;
+}
 
 instructions! {
 "moves" {
@@ -138,7 +103,7 @@ instructions! {
     MovUnpack { ty: ScalarType, dsts: Dsts, src: Operand } = "mov" => { by mov }
     /// `cvta.to.space`
     CvtaFromGeneric { space: Space, ty: ScalarType, dst: Reg, src: Operand }
-        = "cvta" when to => { ["to", space(NAMED), ty(Pointer)] (dst(ty), src(InSpace(ty, space))) }
+        = "cvta" when |m: &Mods| m.has("to") => { ["to", space(NAMED), ty(Pointer)] (dst(ty), src(InSpace(ty, space))) }
     /// `cvta.space`: the generic address of an address in `space`. `ty` is `.u32` or `.u64`.
     CvtaToGeneric { space: Space, ty: ScalarType, dst: Reg, src: Operand }
         = "cvta" => { [space(NAMED), ty(Pointer)] (dst(ty), src(InSpace(ty, space))) }
@@ -172,7 +137,7 @@ instructions! {
                 check access(order, space, count, ty), check hinted(op, more, space, count * ty.bits() as usize),
             }
             (
-                dsts(WideVector(ty, count)), addr(Unified(space)),
+                dsts((Wide(ty), count)), addr(Unified(space)),
                 let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
                 cache = boxed(op, more, policy)
             )
@@ -213,7 +178,7 @@ instructions! {
                 check access(order, space, count, ty), check hinted(op, more, space, count * ty.bits() as usize),
             }
             (
-                addr(space), srcs(WideVector(ty, count)),
+                addr(space), srcs((Wide(ty), count)),
                 let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
                 cache = boxed(op, more, policy)
             )
@@ -463,17 +428,16 @@ instructions! {
         = "not" => { [ty(BITS_AND_PRED)] (dst(ty), src(ty)) }
     /// `cnot`: 1 if the source is 0, else 0.
     Cnot { ty: ScalarType, dst: Reg, src: Operand } = "cnot" => { [ty(BITS)] (dst(ty), src(ty)) }
-    /// `lop3.b32`: bit `a*4 + b*2 + c` of `table`.
-    Lop3 { table: u8, dst: Dst, a: Operand, b: Operand, c: Operand, pred: Option<Lop3Pred> }
+    /// `lop3.b32`: bit `a*4 + b*2 + c` of `table`; `pred` is whether the result is not 0, combined.
+    Lop3 { table: u8, dst: Dst, pred: Dst, a: Operand, b: Operand, c: Operand, combine: Option<Combine> }
         = "lop3" since (4, 3, 50) => {
-            [let op(AND_OR): Option<BoolOp> = pred.map(|pred| pred.op), "b32"]
+            [let op(AND_OR): Option<BoolOp> = combine.map(|combine| combine.op), "b32"]
             (
-                dst(B32), let second(Beside(Pred)): Dst = pred.and_then(|pred| pred.dst), a(B32), b(B32), c(B32),
-                table("the look-up table"),
-                let with(((), op.is_some())): Option<PredOperand> = pred.map(|pred| pred.with),
-                pred = op.zip(with).map(|(op, with)| Lop3Pred { op, dst: second, with })
+                dst(B32), pred(Beside(Pred)), a(B32), b(B32), c(B32), table("the look-up table"),
+                let with(((), op.is_some())): Option<PredOperand> = combine.map(|combine| combine.with),
+                combine = op.zip(with).map(|(op, with)| Combine { op, with })
             )
-            where { second.is_none() || op.is_some() => "a second result needs `.and` or `.or`" }
+            where { pred.is_none() || op.is_some() => "a second result needs `.and` or `.or`" }
         }
     /// `shl`; the amount is `.u32` and clamps at the width.
     Shl { ty: ScalarType, dst: Reg, a: Operand, amount: Operand }
@@ -573,7 +537,7 @@ instructions! {
         }
     /// `cvt.rn.f16x2.e4m3x2 d, a`
     CvtFromTiny { dst_ty: ScalarType, pair: TinyPair, relu: bool, dst: Reg, src: Operand }
-        = "cvt" since (7, 8, 89) when |m: &Mods| m.any(TinyPair::from_str) => {
+        = "cvt" since (7, 8, 89) when |m: &Mods| m.count_of(TinyPair::from_str) > 0 => {
             ["rn", relu("relu"), dst_ty(&[F16x2, BF16x2]), pair]
             where {
                 (dst_ty == BF16x2) == (pair == TinyPair::Ue8m0x2) => "powers of two become `.bf16x2`, others `.f16x2`",
@@ -584,7 +548,7 @@ instructions! {
     /// `cvt.rn.f16x2.f32 d, a, b` and `bf16x2`: `a` becomes the upper half.
     CvtPackHalf {
         dst_ty: ScalarType, rounding: CvtRounding, relu: bool, satfinite: bool, dst: Reg, a: Operand, b: Operand
-    } = "cvt" since (7, 0, 80) when |m: &Mods| matches!(m.peek_ty(), Some(F16x2 | BF16x2)) => {
+    } = "cvt" since (7, 0, 80) when |m: &Mods| matches!(m.types().next(), Some(F16x2 | BF16x2)) => {
             [
                 rounding(&[CvtRounding::Rn, CvtRounding::Rz]), satfinite("satfinite"), relu("relu"),
                 dst_ty(&[F16x2, BF16x2]), "f32"
@@ -756,7 +720,7 @@ instructions! {
                 let ty(&[if popc { U32 } else { Pred }]): ScalarType = if popc { U32 } else { Pred }
             ]
             where { free || !written => "`bar` is aligned without saying so" }
-            (dst(ty), id(U32), threads(If(Next::NoPredicate, U32)), pred())
+            (dst(ty), id(U32), threads(If(|p| !p.at_predicate(), U32)), pred())
         }
     /// `bar`, `barrier` (and `bar.cta`, `barrier.cta`): `aligned` says that all threads of the warp
     /// execute it together; those that arrive do not wait.
@@ -851,7 +815,7 @@ instructions! {
 
 "atomics" {
     /// `atom`, `red` on a vector
-    AtomVector(Box<AtomVector>) = "atom" | "red" since (8, 1, 90) when |m: &Mods| m.any(crate::parse::mods::vector) => {
+    AtomVector(Box<AtomVector>) = "atom" | "red" since (8, 1, 90) when |m: &Mods| m.count_of(vector) > 0 => {
         /// `atom.v2...`, `red.v4...`: one atomic operation an element, `.add`, `.min` or `.max`.
         struct AtomVector {
             op: AtomOp, ty: ScalarType, space: Space,
@@ -1299,8 +1263,8 @@ instructions! {
             ]
             where { op.is_some() => "`.ca` or `.cg` is needed" }
             (
-                dst(to), src(from), size_bytes("the number of bytes"), ignore_src(If(Next::Predicate, ())),
-                src_size(If(if more.policy.is_some() { Next::NotLong } else { Next::Any }, U32)),
+                dst(to), src(from), size_bytes("the number of bytes"), ignore_src(If(|p| p.at_predicate(), ())),
+                src_size(If(if more.policy.is_some() { |p| !p.at_64_bit_register() } else { |_| true }, U32)),
                 let policy((B64, more.policy.is_some())): Option<Operand> = more.policy,
                 cache = boxed(op, more, policy)
             )
@@ -1382,8 +1346,8 @@ instructions! {
         ]
         where { count == if dst_ty == F16x2 { 2 } else { 4 } => "the result is `.v4` or `.v2.f16x2`" }
         (
-            dsts(WideVector(dst_ty, count)), resident(Beside(Pred)),
-            "[" texture(U64), sampler(If(Next::Long, U64)), coords(Coordinates(geometry, coord_ty)) "]",
+            dsts((Wide(dst_ty), count)), resident(Beside(Pred)),
+            "[" texture(U64), sampler(If(|p| p.at_64_bit_register(), U64)), coords(Coordinates(geometry, coord_ty)) "]",
             level((coord_ty, lod == TexLod::Level)), dx(Gradient(lod, geometry)), dy(Gradient(lod, geometry)),
             offsets(IfBraces(S32)), compare(F32)
         )
@@ -1416,8 +1380,8 @@ instructions! {
             count as u32 * ty.bits() <= 128 => "a vector has at most 16 bytes",
         }
         (
-            dsts(WideVector(ty, if stores { 0 } else { count })), "[" surface(U64), coords(Coordinates(geometry, S32)) "]",
-            srcs(WideVector(ty, if stores { count } else { 0 }))
+            dsts((Wide(ty), if stores { 0 } else { count })), "[" surface(U64), coords(Coordinates(geometry, S32)) "]",
+            srcs((Wide(ty), if stores { count } else { 0 }))
         )
     }
     /// `txq`: `level` for `txq.level`.
@@ -1468,23 +1432,16 @@ impl Parser<'_> {
         if target >= sm && (major, minor) >= version {
             return Ok(());
         }
-        fail!(
-            self,
-            mods.opcode,
-            UnknownInstruction,
-            "`{}` came with PTX ISA {}.{} and sm_{sm}; this text is PTX {major}.{minor} for sm_{target}",
-            mods.full_name(),
-            version.0,
-            version.1
-        )
+        let (name, (first, second)) = (mods.full_name(), version);
+        let came = format!("`{name}` came with PTX ISA {first}.{second} and sm_{sm}");
+        let given = format!("this text is PTX {major}.{minor} for sm_{target}");
+        fail!(self, mods.opcode, UnknownInstruction, "{came}; {given}")
     }
 
     /// Says of an instruction that its form is not supported, where that is why its words are not known.
     pub(crate) fn explain(&self, mods: &Mods, error: ParseError) -> ParseError {
-        let found = UNSUPPORTED
-            .iter()
-            .find(|(opcode, word, _)| *opcode == mods.opcode.text && mods.mentions(word));
-        match found {
+        let is_it = |opcode: &str, word| opcode == mods.opcode.text && mods.mentions(word);
+        match UNSUPPORTED.iter().find(|(opcode, word, _)| is_it(opcode, word)) {
             Some((_, _, what)) if error.kind == ErrorKind::UnknownModifier => {
                 let message = format!("`{}` is not supported: {what}", mods.full_name());
                 self.error_at(&mods.opcode, ErrorKind::Unsupported, message)

@@ -12,7 +12,9 @@ pub(crate) trait Word: Copy + PartialEq + 'static {
     fn word(self) -> &'static str;
     fn of(text: &str) -> Option<Self>;
     /// What no word means.
-    fn unwritten() -> Option<Self>;
+    fn unwritten() -> Option<Self> {
+        Self::WORDS.iter().copied().find(|word| word.word().is_empty())
+    }
 }
 
 /// Declares enums whose variants are spelled as PTX modifiers, with both directions of the spelling. A variant
@@ -33,10 +35,14 @@ macro_rules! words {
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
-            /// The variant spelled `text` (without a leading dot).
+            /// The variant spelled `text` (without a leading dot), which is not empty.
             #[allow(clippy::should_implement_trait)]
             pub fn from_str(text: &str) -> Option<$name> {
-                match text { $($text => Some($name::$variant),)* _ => None }
+                match text {
+                    _ if text.is_empty() => None,
+                    $($text $(| $alias)* => Some($name::$variant),)*
+                    _ => None,
+                }
             }
         }
         impl Word for $name {
@@ -45,14 +51,7 @@ macro_rules! words {
                 self.as_str()
             }
             fn of(text: &str) -> Option<$name> {
-                match text {
-                    _ if text.is_empty() => None,
-                    $($text $(| $alias)* => Some($name::$variant),)*
-                    _ => None,
-                }
-            }
-            fn unwritten() -> Option<$name> {
-                $name::from_str("")
+                $name::from_str(text)
             }
         }
         impl std::fmt::Display for $name {
@@ -355,18 +354,6 @@ impl AccessOrder {
     /// Is there a scope beside?
     pub fn is_scoped(self) -> bool {
         !matches!(self, AccessOrder::Weak | AccessOrder::Volatile)
-    }
-}
-
-impl VideoSelect {
-    /// The lowest bit, and how many there are.
-    pub const fn place(self) -> (u32, u32) {
-        match self {
-            VideoSelect::Whole => (0, 32),
-            VideoSelect::H0 => (0, 16),
-            VideoSelect::H1 => (16, 16),
-            byte => (8 * (byte as u32 - VideoSelect::B0 as u32), 8),
-        }
     }
 }
 

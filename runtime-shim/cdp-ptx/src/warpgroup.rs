@@ -45,15 +45,8 @@ pub(crate) fn exists(
         && (integers || !satfinite)
 }
 
-impl Wgmma {
-    /// Registers of D in each thread.
-    pub fn registers(&self) -> usize {
-        registers(self.shape, self.d_ty)
-    }
-}
-
 /// Registers of D in each thread.
-pub(crate) fn registers(shape: MatrixShape, d_ty: MatrixType) -> usize {
+pub fn registers(shape: MatrixShape, d_ty: MatrixType) -> usize {
     (shape.n * d_ty.bits() / 64) as usize
 }
 

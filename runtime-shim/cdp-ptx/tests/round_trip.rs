@@ -57,10 +57,9 @@ fn kernel_signature() {
     let module = load("kernels.clang-sm90.ptx");
     let mixed = &module.functions[module.function("mixed").expect("mixed").index()];
     assert_eq!(mixed.kind, FunctionKind::Kernel);
-    let (layout, size_bytes) = mixed.param_layout();
+    let params = mixed.params.iter().map(|param| (param.align_bytes, param.size_bytes()));
     // float*, const float*, int, Point (8-aligned, 32 bytes), Function*
-    assert_eq!(layout, [(0, 8), (8, 8), (16, 4), (24, 32), (56, 8)]);
-    assert_eq!(size_bytes, 64);
+    assert_eq!(params.collect::<Vec<_>>(), [(8, 8), (8, 8), (4, 4), (8, 32), (8, 8)]);
     let bounded = module.functions.iter().find(|f| f.name.contains("bounded")).expect("bounded");
     assert_eq!(bounded.limits.max_threads, Some([256, 1, 1]));
     assert_eq!(bounded.limits.min_blocks_per_sm, Some(2));
@@ -138,8 +137,6 @@ fn llvm_initialisers() {
     assert_eq!(init.bytes[9], 5);
     let alias = &module.functions[module.function("other_name").expect("other_name").index()];
     assert_eq!(alias.alias_of, module.function("impl"));
-    let resolved = module.resolve_alias(module.function("other_name").expect("there"));
-    assert_eq!(Some(resolved), module.function("impl"));
     let die = &module.functions[module.function("die").expect("die").index()];
     assert!(die.limits.noreturn && die.linkage == Linkage::Extern);
 }

@@ -5,8 +5,18 @@
 use cdp_ptx::inst::{Video, VideoMad, VideoSimd};
 use cdp_ptx::{CmpOp, ReduxOp, ShiftMode, VideoOp, VideoSelect};
 
+/// The lowest bit of a part, and how many it has.
+fn place(part: VideoSelect) -> (u32, u32) {
+    match part {
+        VideoSelect::Whole => (0, 32),
+        VideoSelect::H0 => (0, 16),
+        VideoSelect::H1 => (16, 16),
+        byte => (8 * (byte as u32 - VideoSelect::B0 as u32), 8),
+    }
+}
+
 fn part(value: u32, select: VideoSelect, signed: bool) -> i64 {
-    let (low, width) = select.place();
+    let (low, width) = place(select);
     extend(value >> low & mask_of(width), width, signed)
 }
 
@@ -68,7 +78,7 @@ pub fn scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     let y = part(b, v.b.1, v.b_ty.is_signed());
     let signed = v.dst_ty.is_signed();
     let mut result = base(v.op, (v.shift, v.cmp), x, y);
-    let (low, width) = v.part.place();
+    let (low, width) = place(v.part);
     if v.sat {
         result = saturate(result, width, signed);
     }

@@ -5,6 +5,7 @@ use cdp_ptx::{BranchTableId, Dim, LabelId, Operand, SpecialReg, Symbol};
 
 use super::{Decoded, Decoder, RegPlace, Target, meeting};
 use crate::code::{Call, Callee, NONE, Op, Slot, Special};
+use crate::load::resolve_alias;
 use crate::services::Service;
 
 fn dim(d: Dim) -> Option<u8> {
@@ -103,17 +104,9 @@ impl Decoder<'_> {
 
     fn argument(&mut self, arg: &CallArg) -> Result<Slot, String> {
         match *arg {
-            CallArg::Param(id) => {
-                let size = self.body.variables[id.index()].size_bytes();
-                self.slot(Symbol::Local(id), size)
-            }
-            CallArg::OwnParam(n) => {
-                let size = self.source.params[n as usize].size_bytes();
-                self.slot(Symbol::Param(n), size)
-            }
-            CallArg::OwnReturn(n) => {
-                let size = self.source.returns[n as usize].size_bytes();
-                self.slot(Symbol::Return(n), size)
+            CallArg::Memory(symbol) => {
+                let size = self.source.param_bytes(self.body, symbol);
+                self.slot(symbol, size.ok_or("an argument that is no parameter")?)
             }
             CallArg::Value(Operand::Reg(reg)) => Ok(match self.reg(reg) {
                 RegPlace::Narrow(row) => Slot::Row { row, wide: false },
@@ -137,7 +130,7 @@ impl Decoder<'_> {
     ) -> Decoded {
         let callee = match target {
             CallTarget::Direct(id) => {
-                let name = &self.module.functions[self.module.resolve_alias(*id).index()].name;
+                let name = &self.module.functions[resolve_alias(self.module, *id).index()].name;
                 match self.target(Symbol::Function(*id)) {
                     Ok(Target::Function(number)) => Callee::Function(number),
                     Ok(Target::Service(service)) => Callee::Service(service),

@@ -243,8 +243,8 @@ impl Decoder<'_> {
                 16 => self.unary::<int::Cnot16>(*dst, *src, false, 0),
                 _ => self.unary::<int::Cnot32>(*dst, *src, false, 0),
             },
-            Inst::Lop3 { table, dst, a, b, c, pred } => {
-                self.lop3(*table, *dst, [*a, *b, *c], *pred)
+            Inst::Lop3 { table, dst, pred, a, b, c, combine } => {
+                self.lop3(*table, *dst, [*a, *b, *c], pred.zip(*combine))
             }
             Inst::Shl { ty, dst, a, amount } => self.shift(true, *ty, *dst, *a, *amount),
             Inst::Shr { ty, dst, a, amount } => self.shift(false, *ty, *dst, *a, *amount),

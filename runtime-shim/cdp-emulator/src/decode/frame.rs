@@ -8,6 +8,7 @@ use cdp_ptx as ptx;
 use super::reuse::{self, Life, Use};
 use super::{Decoded, Decoder, named};
 use crate::code::{Shape, Slot};
+use crate::load::param_layout;
 
 /// A virtual register's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +172,7 @@ impl Decoder<'_> {
                 }
             }
         } else {
-            self.param_offsets = self.source.param_layout().0.iter().map(|p| p.0 as u32).collect();
+            self.param_offsets = param_layout(self.source).0.iter().map(|p| p.0 as u32).collect();
         }
         for (index, variable) in self.body.variables.iter().enumerate() {
             let (size, align) = (variable.size_bytes(), u64::from(variable.align_bytes));

@@ -1,6 +1,6 @@
 //! Decoding of arithmetic that integers alone have: products by part, carries, fields of bits, shifts.
 
-use cdp_ptx::inst::Lop3Pred;
+use cdp_ptx::inst::Combine;
 use cdp_ptx::{MulPart, Operand, PrmtMode, Reg, ScalarType};
 
 use super::arith::unsupported;
@@ -345,7 +345,7 @@ impl Decoder<'_> {
         table: u8,
         dst: Option<Reg>,
         sources: [Operand; 3],
-        pred: Option<Lop3Pred>,
+        pred: Option<(Reg, Combine)>,
     ) -> Decoded {
         let d = match dst {
             Some(reg) => self.narrow_dst(reg)?,
@@ -354,15 +354,13 @@ impl Decoder<'_> {
         let [a, b, c] = sources;
         let (a, b, c) = (self.narrow(a)?, self.narrow(b)?, self.narrow(c)?);
         self.alu::<int::Lop3>(d, [a, b, c], u32::from(table));
-        if let Some(output) = pred
-            && let Some(reg) = output.dst
-        {
+        if let Some((reg, combine)) = pred {
             let p = self.pred_dst(reg)?;
-            let with = self.pred(output.with)?;
+            let with = self.pred(combine.with)?;
             let nonzero = self.pred_temp();
             let inst = Inst { d: nonzero, a: d, ..self.blank(Op::PredNonzero) };
             self.emit(inst);
-            self.pred_logic(output.op.into(), p, (nonzero, 0), with);
+            self.pred_logic(combine.op.into(), p, (nonzero, 0), with);
         }
         Ok(())
     }

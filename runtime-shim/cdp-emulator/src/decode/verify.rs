@@ -397,8 +397,8 @@ impl Verifier<'_> {
     }
 
     fn group_product(&self, product: &GroupProduct) -> Checked {
-        use cdp_ptx::warpgroup::LeftFactor;
-        if product.d.len() != product.facts.registers() {
+        use cdp_ptx::warpgroup::{LeftFactor, registers};
+        if product.d.len() != registers(product.facts.shape, product.facts.d_ty) {
             return Err(format!("{} registers of the result", product.d.len()));
         }
         self.narrow(&product.d)?;

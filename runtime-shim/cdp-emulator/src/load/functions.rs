@@ -11,6 +11,18 @@ use crate::decode::Target;
 use crate::error::Error;
 use crate::services::Service;
 
+/// Follows `.alias` to the function that is really called.
+pub(crate) fn resolve_alias(module: &ptx::Module, mut id: ptx::FunctionId) -> ptx::FunctionId {
+    // An alias names a defined function, so a chain is at most as long as the table.
+    for _ in 0..module.functions.len() {
+        match module.functions[id.index()].alias_of {
+            Some(next) => id = next,
+            None => break,
+        }
+    }
+    id
+}
+
 impl Loader<'_> {
     pub(super) fn resolve_functions(&mut self) -> Result<(), Error> {
         let base = self.machine.functions.len() as u32;
@@ -76,7 +88,7 @@ impl Loader<'_> {
         for u in 0..self.units.len() {
             for f in 0..self.units[u].module.functions.len() {
                 let module = &self.units[u].module;
-                let id = module.resolve_alias(ptx::FunctionId(f as u32));
+                let id = resolve_alias(module, ptx::FunctionId(f as u32));
                 let function = &module.functions[id.index()];
                 if function.linkage == Linkage::Weak
                     && let Some(found) = global.get(&function.name)

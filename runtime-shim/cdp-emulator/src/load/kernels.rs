@@ -14,6 +14,18 @@ use crate::decode;
 use crate::error::Error;
 use crate::exec::SharedPlace;
 
+/// Offset and size in bytes of every parameter of a kernel in its parameter space, and the
+/// total size: each parameter at the next multiple of its alignment.
+pub(crate) fn param_layout(function: &ptx::Function) -> (Vec<(u64, u64)>, u64) {
+    let mut end = 0u64;
+    let layout = function.params.iter().map(|param| {
+        let offset = end.next_multiple_of(u64::from(param.align_bytes.max(1)));
+        end = offset + param.size_bytes();
+        (offset, param.size_bytes())
+    });
+    (layout.collect(), end)
+}
+
 impl Loader<'_> {
     /// Functions that a function can call.
     fn callees(&self, from: u32) -> Vec<u32> {
@@ -222,7 +234,7 @@ impl Loader<'_> {
     ) -> KernelInfo {
         let unit = &self.units[u];
         let source = &unit.module.functions[id.index()];
-        let (layout, param_bytes) = source.param_layout();
+        let (layout, param_bytes) = param_layout(source);
         let params =
             source.params.iter().zip(&layout).map(|(param, &(offset_bytes, size_bytes))| {
                 ParamInfo {

@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use cdp_ptx as ptx;
 
+pub(crate) use self::functions::resolve_alias;
+pub(crate) use self::kernels::param_layout;
 pub use self::program::{Kernel, Module, Program};
 use crate::api::{ModuleId, Source};
 use crate::decode::{self, UnitLinks};

@@ -26,7 +26,7 @@ impl<'a> Parser<'a> {
         let mut returns = Vec::new();
         if self.at(b'(') {
             returns = self.call_list()?;
-            self.comma()?;
+            self.expect(b',')?;
         }
         let callee = self.ident("a function, or a register with its address")?;
         let indirect = match self.st.lookup(callee.text) {
@@ -34,17 +34,12 @@ impl<'a> Parser<'a> {
             _ => None,
         };
         let mut args = Vec::new();
-        let mut signature_name = None;
-        if self.eat(b',')? {
-            if self.at(b'(') {
-                args = self.call_list()?;
-                if self.eat(b',')? {
-                    signature_name = Some(self.ident("a prototype")?);
-                }
-            } else {
-                signature_name = Some(self.ident("a prototype")?);
-            }
+        let mut more = self.eat(b',')?;
+        if more && self.at(b'(') {
+            args = self.call_list()?;
+            more = self.eat(b',')?;
         }
+        let signature_name = if more { Some(self.ident("a prototype")?) } else { None };
         let target = match indirect {
             Some(address) => self.indirect_target(&callee, address, signature_name)?,
             None => CallTarget::Direct(self.function_of(&callee)?),
@@ -104,9 +99,7 @@ impl<'a> Parser<'a> {
         let token = self.ident("an argument")?;
         let arg = match self.st.lookup(token.text) {
             Some(Name::Reg(reg)) => CallArg::Value(Operand::Reg(reg)),
-            Some(Name::Local(id)) => CallArg::Param(id),
-            Some(Name::Param(index)) => CallArg::OwnParam(index),
-            Some(Name::Return(index)) => CallArg::OwnReturn(index),
+            Some(Name::Symbol(symbol)) => CallArg::Memory(symbol),
             _ => fail!(self, token, Operand, "{token} is not a parameter or register"),
         };
         Ok(Argument::Known(arg))
@@ -141,29 +134,19 @@ impl<'a> Parser<'a> {
             },
         };
         let size_bytes = match arg {
-            CallArg::Param(id) => {
-                let variable = &self.st.body.variables[id.index()];
-                if variable.space != Space::Param {
-                    fail!(self, token, Operand, "{token} is not a `.param` variable");
-                }
-                variable.size_bytes()
-            }
-            CallArg::OwnParam(index) => own.params[index as usize].size_bytes(),
-            CallArg::OwnReturn(index) => own.returns[index as usize].size_bytes(),
+            CallArg::Memory(symbol) => match own.param_bytes(&self.st.body, symbol) {
+                Some(size_bytes) => size_bytes,
+                None => fail!(self, token, Operand, "{token} is not a `.param` variable"),
+            },
             CallArg::Value(Operand::Reg(reg)) => {
                 u64::from(self.st.body.registers[reg.index()].ty.bytes())
             }
             CallArg::Value(_) | CallArg::Sink => param.size_bytes(),
         };
-        if size_bytes != param.size_bytes() && param.array_len != Some(0) {
-            fail!(
-                self,
-                token,
-                Operand,
-                "{} has {size_bytes} bytes, the callee's parameter {}",
-                token,
-                param.size_bytes()
-            );
+        let wanted = param.size_bytes();
+        if size_bytes != wanted && param.array_len != Some(0) {
+            let given = format!("{token} has {size_bytes} bytes");
+            fail!(self, token, Operand, "{given}, the callee's parameter {wanted}");
         }
         Ok(arg)
     }
@@ -172,7 +155,7 @@ impl<'a> Parser<'a> {
 impl Printer<'_> {
     /// `call`
     pub fn call(&mut self, inst: &Inst) {
-        fields!(inst, Inst::Call { target, returns, args, uniform });
+        let Inst::Call { target, returns, args, uniform } = inst else { return };
         self.mnemonic("call");
         self.flag(*uniform, "uni");
         self.out.push(' ');
@@ -204,9 +187,7 @@ impl Printer<'_> {
         for (position, arg) in list.iter().enumerate() {
             self.out.push_str(if position > 0 { ", " } else { "" });
             match arg {
-                CallArg::Param(id) => self.symbol(Symbol::Local(*id)),
-                CallArg::OwnParam(index) => self.symbol(Symbol::Param(*index)),
-                CallArg::OwnReturn(index) => self.symbol(Symbol::Return(*index)),
+                CallArg::Memory(symbol) => self.symbol(*symbol),
                 CallArg::Value(operand) => {
                     let ty = params.get(position).map_or(B64, |param| param.ty);
                     self.operand(operand, ty);

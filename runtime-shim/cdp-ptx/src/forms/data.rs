@@ -2,8 +2,7 @@
 
 use crate::inst::*;
 use crate::lexer::Tok;
-use crate::parse::mods::Mods;
-use crate::parse::operand::Width;
+use crate::parse::mods::{Mods, vector};
 use crate::parse::{Parser, Result};
 use crate::print::Printer;
 use crate::syntax::Arg;
@@ -14,8 +13,9 @@ use ScalarType::*;
 impl<'a> Parser<'a> {
     /// `mov`, with its packing and unpacking forms.
     pub fn mov(&mut self, mods: &mut Mods<'a>) -> Result<Inst> {
-        let lanes = mods.lanes();
-        let ty = mods.ty(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
+        let lanes = mods.take(vector).unwrap_or(1);
+        let ty =
+            mods.one_of(&[Pred, B16, B32, B64, B128, U16, U32, U64, S16, S32, S64, F32, F64])?;
         mods.finish()?;
         if lanes > 1 {
             mods.require(lanes <= 4 && ty != Pred, "vectors are `.v2` and `.v4`")?;
@@ -27,32 +27,32 @@ impl<'a> Parser<'a> {
                 elements.first().map_or(0, |reg| self.st.body.registers[reg.index()].ty.bits());
             let whole = part * elements.len() as u32 == ty.bits();
             mods.require(whole, "the vector and the type have different sizes")?;
-            self.comma()?;
+            self.expect(b',')?;
             let dsts = elements.into_iter().map(Some).collect();
             return Ok(Inst::MovUnpack { ty, dsts, src: self.operand(ty)? });
         }
         if self.at(b'{') {
             let (part, count) = self.peek_parts(ty, mods)?;
-            let dsts = self.dsts(part, count, Width::Exact)?;
-            self.comma()?;
+            let dsts = self.dsts(part, count)?;
+            self.expect(b',')?;
             let src = self.operand(ty)?;
             return Ok(Inst::MovUnpack { ty, dsts, src });
         }
         let dst = self.register(ty)?;
-        self.comma()?;
+        self.expect(b',')?;
         if !self.at(b'{') {
-            let src = self.operand_or_special(ty, Width::Exact)?;
+            let src = self.operand_or_special(ty)?;
             return Ok(Inst::Mov { ty, dst, src });
         }
         let (part, count) = self.peek_parts(ty, mods)?;
-        let srcs = self.srcs(part, count, Width::Exact)?;
+        let srcs = self.srcs(part, count)?;
         Ok(Inst::MovPack { ty, dst, srcs })
     }
 
     /// `mov.v4.u32 {a, b, c, d}, {e, f, g, h}`, or from `%tid` as a whole.
     fn mov_vector(&mut self, ty: ScalarType, lanes: usize) -> Result<Inst> {
-        let dsts = self.dsts(ty, lanes, Width::Exact)?;
-        self.comma()?;
+        let dsts = self.dsts(ty, lanes)?;
+        self.expect(b',')?;
         self.at_start = true;
         let dims = ["x", "y", "z", "w"].map(|dim| format!("{}.{dim}", self.peek.text));
         let special = dims.map(|name| SpecialReg::from_name(&name));
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
             let srcs = [x, y, z, w].map(Operand::Special).into();
             return Ok(Inst::MovVector { ty, dsts, srcs });
         }
-        let srcs = self.srcs(ty, lanes, Width::Exact)?;
+        let srcs = self.srcs(ty, lanes)?;
         Ok(Inst::MovVector { ty, dsts, srcs })
     }
 

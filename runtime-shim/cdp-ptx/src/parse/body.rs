@@ -28,12 +28,8 @@ pub(crate) enum Name {
     /// A vector register: element type and number. Its elements are registers of their own; see
     /// [`FunctionState::element`].
     Vector(ScalarType, usize),
-    /// A variable.
-    Local(LocalId),
-    /// The function's parameter.
-    Param(u32),
-    /// The function's return parameter.
-    Return(u32),
+    /// Memory of the function's own.
+    Symbol(Symbol),
     /// `.callprototype`
     Prototype(PrototypeId),
     /// `.branchtargets`
@@ -115,31 +111,28 @@ impl<'a> Parser<'a> {
 
     fn bind_params(&mut self, params: &[Token<'a>], returns: &[Token<'a>]) -> Result<()> {
         for (list, is_return) in [(returns, true), (params, false)] {
-            let mut lane = 0;
             for (position, token) in list.iter().enumerate() {
                 let function = &mut self.module.functions[self.st.id.index()];
                 let table = if is_return { &mut function.returns } else { &mut function.params };
                 let param = &mut table[position];
-                let name = if let ParamStorage::Register(slot) = &mut param.storage {
+                let symbol = if is_return { Symbol::Return } else { Symbol::Param };
+                let mut name = Name::Symbol(symbol(position as u32));
+                if let ParamStorage::Register(slot) = &mut param.storage {
                     let register = Register { name: param.name.clone(), ty: param.ty };
                     let reg = Reg(added(&mut self.st.body.registers, register));
                     *slot = Some(reg);
+                    name = Name::Reg(reg);
                     if param.name != token.text {
                         // An element of a vector, which is a parameter of its own.
-                        let again = position > 0 && list[position - 1].start == token.start;
-                        lane = if again { lane + 1 } else { 0 };
+                        let before = list[..position].iter().rev();
+                        let lane = before.take_while(|before| before.start == token.start).count();
                         let vector = Name::Vector(param.ty, lane + 1);
                         self.st.used.insert(param.name.clone());
                         self.st.scopes[0].elements.insert((token.text, lane), reg);
                         self.st.scopes[0].names.insert(token.text, vector);
                         continue;
                     }
-                    Name::Reg(reg)
-                } else if is_return {
-                    Name::Return(position as u32)
-                } else {
-                    Name::Param(position as u32)
-                };
+                }
                 if token.text == "_" {
                     continue;
                 }
@@ -269,7 +262,7 @@ impl<'a> Parser<'a> {
                 variable.name = st.unique_name(name.text);
                 LocalId(added(&mut st.body.variables, variable))
             });
-            parser.declare(&name, Name::Local(id))
+            parser.declare(&name, Name::Symbol(Symbol::Local(id)))
         })
     }
 
@@ -284,13 +277,11 @@ impl<'a> Parser<'a> {
                 Name::Prototype(PrototypeId(added(&mut self.st.body.prototypes, prototype)))
             }
             "branchtargets" => {
-                let targets = self.after_word(Self::label_name)?;
-                let table = BranchTable { name: self.st.unique_name(name.text), targets };
+                let table = self.table(&name, Self::label_name)?;
                 Name::Branches(BranchTableId(added(&mut self.st.body.branch_tables, table)))
             }
             "calltargets" => {
-                let functions = self.after_word(Self::function_name)?;
-                let table = CallTable { name: self.st.unique_name(name.text), functions };
+                let table = self.table(&name, Self::function_name)?;
                 Name::Calls(CallTableId(added(&mut self.st.body.call_tables, table)))
             }
             _ => {
@@ -308,12 +299,16 @@ impl<'a> Parser<'a> {
         self.declare(&name, meaning)
     }
 
-    /// The list between a directive's word and its semicolon.
-    fn after_word<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+    /// From a directive's word to its semicolon.
+    fn table<T>(
+        &mut self,
+        name: &Token<'a>,
+        item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Table<T>> {
         self.next()?;
-        let list = self.list(item)?;
+        let targets = self.list(item)?;
         self.expect(b';')?;
-        Ok(list)
+        Ok(Table { name: self.st.unique_name(name.text), targets })
     }
 
     /// Gives a name its meaning in the innermost block.
@@ -467,7 +462,7 @@ impl<'a> FunctionState<'a> {
                     let ty = self.body.registers[reg.index()].ty;
                     self.retired_regs.entry((name, ty)).or_default().push(reg);
                 }
-                Name::Local(id) => {
+                Name::Symbol(Symbol::Local(id)) => {
                     if let Some(shape) = param_shape(name, &self.body.variables[id.index()]) {
                         self.retired_params.entry(shape).or_default().push(id);
                     }

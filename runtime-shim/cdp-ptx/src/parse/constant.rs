@@ -262,38 +262,30 @@ fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
         Some((a, b)) => Some(a.cmp(&b)),
         None => left.as_f64().partial_cmp(&right.as_f64()),
     };
-    let truth = match (operator, integers) {
-        ("<", _) => order.is_some_and(Ordering::is_lt),
-        (">", _) => order.is_some_and(Ordering::is_gt),
-        ("<=", _) => order.is_some_and(Ordering::is_le),
-        (">=", _) => order.is_some_and(Ordering::is_ge),
-        ("==", _) => order.is_some_and(Ordering::is_eq),
-        ("!=", _) => !order.is_some_and(Ordering::is_eq),
-        ("&&", Some((a, b))) => a != 0 && b != 0,
-        ("||", Some((a, b))) => a != 0 || b != 0,
-        (_, Some((a, b))) => return apply_integers(operator, left, a, b, unsigned),
-        (_, None) => {
-            let (a, b) = (left.as_f64(), right.as_f64());
-            return Some(Constant::Double(match operator {
-                "+" => a + b,
-                "-" => a - b,
-                "*" => a * b,
-                "/" => a / b,
-                _ => return None,
-            }));
-        }
+    let truth = |holds| Some(Constant::truth(holds));
+    match (operator, integers) {
+        ("<", _) => return truth(order.is_some_and(Ordering::is_lt)),
+        (">", _) => return truth(order.is_some_and(Ordering::is_gt)),
+        ("<=", _) => return truth(order.is_some_and(Ordering::is_le)),
+        (">=", _) => return truth(order.is_some_and(Ordering::is_ge)),
+        ("==", _) => return truth(order.is_some_and(Ordering::is_eq)),
+        ("!=", _) => return truth(!order.is_some_and(Ordering::is_eq)),
+        ("&&", Some((a, b))) => return truth(a != 0 && b != 0),
+        ("||", Some((a, b))) => return truth(a != 0 || b != 0),
+        _ => {}
+    }
+    let Some((a, b)) = integers else {
+        let (a, b) = (left.as_f64(), right.as_f64());
+        return Some(Constant::Double(match operator {
+            "+" => a + b,
+            "-" => a - b,
+            "*" => a * b,
+            "/" => a / b,
+            _ => return None,
+        }));
     };
-    Some(Constant::truth(truth))
-}
-
-fn apply_integers(
-    operator: &str,
-    left: Constant,
-    a: i128,
-    b: i128,
-    unsigned: bool,
-) -> Option<Constant> {
-    let shifted = if left.is_unsigned() { i128::from(a as u64) } else { i128::from(a as i64) };
+    let own = left.is_unsigned();
+    let shifted = if own { i128::from(a as u64) } else { i128::from(a as i64) };
     let shift = u32::try_from(b).unwrap_or(64).min(64);
     // The type of a shift is that of its left operand.
     let (value, unsigned) = match operator {
@@ -305,8 +297,8 @@ fn apply_integers(
         "&" => (a & b, unsigned),
         "|" => (a | b, unsigned),
         "^" => (a ^ b, unsigned),
-        "<<" => (shifted << shift, left.is_unsigned()),
-        ">>" => (shifted >> shift, left.is_unsigned()),
+        "<<" => (shifted << shift, own),
+        ">>" => (shifted >> shift, own),
         _ => return None,
     };
     Some(Constant::Int { bits: value as u64, unsigned })

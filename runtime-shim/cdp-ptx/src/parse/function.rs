@@ -9,27 +9,17 @@ use crate::types::*;
 /// Names and parameters.
 type Params<'a> = (Vec<Token<'a>>, Vec<Param>);
 
-/// Who has the parameters that are being read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ParamsOf {
-    Kernel,
-    Func,
-    Prototype,
-}
-
 impl<'a> Parser<'a> {
     /// `.entry` or `.func` with everything after it. `start` is where the linkage stands.
     pub fn function(&mut self, linkage: Linkage, start: Token<'a>) -> Result<()> {
         let kind = FunctionKind::from_str(self.next()?.text).unwrap_or(FunctionKind::Func);
         let unified = self.attributes()?.unified;
-        let of = match kind {
-            FunctionKind::Kernel => ParamsOf::Kernel,
-            FunctionKind::Func => ParamsOf::Func,
+        let (return_names, returns) = match kind {
+            FunctionKind::Kernel => Params::default(),
+            FunctionKind::Func => self.params(kind)?,
         };
-        let (return_names, returns) =
-            if kind == FunctionKind::Func { self.params(of)? } else { Params::default() };
         let name = self.ident("the function's name")?;
-        let (param_names, params) = self.params(of)?;
+        let (param_names, params) = self.params(kind)?;
         let limits = Limits { unified, ..self.directives()? };
         let defined = self.at(b'{');
         if !defined && limits.has_launch_limits() {
@@ -93,7 +83,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A list of parameters, if one is next.
-    fn params(&mut self, of: ParamsOf) -> Result<Params<'a>> {
+    fn params(&mut self, of: FunctionKind) -> Result<Params<'a>> {
         let mut params = Params::default();
         if self.at(b'(') {
             self.parenthesised(|parser| parser.param(of, &mut params))?;
@@ -102,17 +92,17 @@ impl<'a> Parser<'a> {
     }
 
     /// One parameter, or the elements of a vector in registers.
-    fn param(&mut self, of: ParamsOf, params: &mut Params<'a>) -> Result<()> {
+    fn param(&mut self, of: FunctionKind, params: &mut Params<'a>) -> Result<()> {
         let storage = if self.eat_dot("param")? {
             ParamStorage::Memory
-        } else if of != ParamsOf::Kernel && self.eat_dot("reg")? {
+        } else if of != FunctionKind::Kernel && self.eat_dot("reg")? {
             ParamStorage::Register(None)
         } else {
             return self.expected("`.param`");
         };
         let declared = self.declared_type()?;
-        let mut align_bytes = declared.align();
-        let pointer = if of == ParamsOf::Kernel { self.pointer_attribute()? } else { None };
+        let mut align_bytes = declared.align_bytes;
+        let pointer = if of == FunctionKind::Kernel { self.pointer_attribute()? } else { None };
         if self.eat_dot("align")? {
             align_bytes = self.alignment()?;
         }
@@ -198,9 +188,9 @@ impl<'a> Parser<'a> {
 
     /// What follows `.callprototype`: `(returns) _ (params) .noreturn;`
     pub fn prototype(&mut self, name: &str) -> Result<Prototype> {
-        let (_, returns) = self.params(ParamsOf::Prototype)?;
+        let (_, returns) = self.params(FunctionKind::Func)?;
         self.ident("`_`")?;
-        let (_, params) = self.params(ParamsOf::Prototype)?;
+        let (_, params) = self.params(FunctionKind::Func)?;
         let limits = self.directives()?;
         self.expect(b';')?;
         Ok(Prototype { name: name.to_string(), returns, params, limits })

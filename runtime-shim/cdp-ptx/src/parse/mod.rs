@@ -28,15 +28,9 @@ const MAX_TEXT_BYTES: usize = 1 << 31;
 /// Parses a whole translation unit; a lenient parse keeps unknown instructions.
 pub(crate) fn parse_module(text: &str, lenient: bool) -> Result<Module> {
     if text.len() > MAX_TEXT_BYTES {
-        return Err(ParseError {
-            line: 1,
-            column: 1,
-            kind: ErrorKind::Limit,
-            message: format!(
-                "the text has {} bytes; at most {MAX_TEXT_BYTES} are read",
-                text.len()
-            ),
-        });
+        let message =
+            format!("the text has {} bytes; at most {MAX_TEXT_BYTES} are read", text.len());
+        return Err(ParseError { line: 1, column: 1, kind: ErrorKind::Limit, message });
     }
     let mut parser = Parser::new(text)?;
     parser.lenient = lenient;
@@ -216,10 +210,19 @@ impl<'a> Parser<'a> {
 
     /// Takes a string or fails.
     pub fn string(&mut self, what: &str) -> Result<&'a str> {
-        if self.peek.tok != Tok::Str {
-            return self.expected(what);
-        }
-        Ok(self.next()?.text)
+        if self.peek.tok == Tok::Str { Ok(self.next()?.text) } else { self.expected(what) }
+    }
+
+    /// Something between two characters.
+    pub fn between<T>(
+        &mut self,
+        [open, close]: &[u8; 2],
+        inside: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.expect(*open)?;
+        let value = inside(self)?;
+        self.expect(*close)?;
+        Ok(value)
     }
 
     // Module scope.
@@ -238,46 +241,36 @@ impl<'a> Parser<'a> {
         };
         self.module.version = (major, minor);
         if major > 9 {
-            let version = format!("{major}.{minor}");
-            fail!(
-                self,
-                token,
-                Unsupported,
-                "PTX ISA version {version} is not known (up to 9.x is)"
-            );
+            let version = format!("PTX ISA version {major}.{minor}");
+            fail!(self, token, Unsupported, "{version} is not known (up to 9.x is)");
         }
         if !self.eat_dot("target")? {
             return self.expected("`.target` after `.version`");
         }
-        self.target()
+        self.list(Self::target).map(|_| ())
     }
 
     fn target(&mut self) -> Result<()> {
-        loop {
-            let token = self.ident("a target such as sm_90")?;
-            match token.text.strip_prefix("sm_") {
-                Some(arch) => {
-                    let digits = arch.trim_end_matches(['a', 'f']);
-                    let suffix = &arch[digits.len()..];
-                    let sm = digits.parse().ok().filter(|sm| (10..1000).contains(sm));
-                    let Some(sm) = sm.filter(|_| suffix.len() <= 1) else {
-                        fail!(self, token, Unsupported, "unknown target {token}");
-                    };
-                    self.module.target.sm = sm;
-                    self.module.target.suffix = suffix.chars().next();
+        let token = self.ident("a target such as sm_90")?;
+        let target = &mut self.module.target;
+        let Some(arch) = token.text.strip_prefix("sm_") else {
+            match token.text {
+                "debug" => {}
+                option @ ("texmode_unified" | "texmode_independent" | "map_f64_to_f32") => {
+                    target.options.push(option.to_string());
                 }
-                None => match token.text {
-                    "debug" => {}
-                    "texmode_unified" | "texmode_independent" | "map_f64_to_f32" => {
-                        self.module.target.options.push(token.text.to_string());
-                    }
-                    _ => fail!(self, token, Unsupported, "unknown target option {token}"),
-                },
+                _ => fail!(self, token, Unsupported, "unknown target option {token}"),
             }
-            if !self.eat(b',')? {
-                return Ok(());
-            }
+            return Ok(());
+        };
+        let digits = arch.trim_end_matches(['a', 'f']);
+        let suffix = &arch[digits.len()..];
+        match digits.parse() {
+            Ok(sm) if (10..1000).contains(&sm) && suffix.len() <= 1 => target.sm = sm,
+            _ => fail!(self, token, Unsupported, "unknown target {token}"),
         }
+        target.suffix = suffix.chars().next();
+        Ok(())
     }
 
     fn module_item(&mut self) -> Result<()> {
@@ -455,10 +448,7 @@ impl<'a> Parser<'a> {
         }
         self.keyword("function_name")?;
         let label = self.ident("a label in .debug_str")?.text;
-        let mut offset = 0;
-        if self.eat(b'+')? {
-            offset = self.number("an offset")?;
-        }
+        let offset = if self.eat(b'+')? { self.number("an offset")? } else { 0 };
         self.expect(b',')?;
         self.keyword("inlined_at")?;
         let (file, line, column) = self.loc_numbers()?;

@@ -1,6 +1,9 @@
 //! The modifiers of one instruction: `.rn.ftz.f32` taken apart and ticked off.
 
+use std::fmt::Display;
+
 use super::{Parser, Result};
+use crate::conditions::{Check, ensure};
 use crate::error::{ErrorKind, ParseError};
 use crate::lexer::{Tok, Token, shorten};
 use crate::types::*;
@@ -58,20 +61,7 @@ impl<'a> Mods<'a> {
 
     /// Takes a word that must be there.
     pub fn word(&mut self, word: &str) -> Result<()> {
-        if self.flag(word) {
-            return Ok(());
-        }
-        Err(self.error(format!("`{}` needs `.{word}`", self.full_name())))
-    }
-
-    /// Takes `.v2`, `.v4` or `.v8`; 1 if there is none.
-    pub fn lanes(&mut self) -> usize {
-        self.take(vector).unwrap_or(1)
-    }
-
-    /// Is this the opcode?
-    pub fn is(&self, opcode: &str) -> bool {
-        self.opcode.text == opcode
+        self.need(format_args!("`.{word}`"), |found| (found == word).then_some(()))
     }
 
     /// Is the word there, taken or not?
@@ -82,11 +72,6 @@ impl<'a> Mods<'a> {
     /// Are the words there, not yet taken?
     pub fn all(&self, words: &[&str]) -> bool {
         words.iter().all(|word| self.has(word))
-    }
-
-    /// Is a word of this kind there, not yet taken?
-    pub fn any<T>(&self, read: impl Fn(&str) -> Option<T>) -> bool {
-        self.count_of(read) > 0
     }
 
     /// How many words of this kind are there, not yet taken?
@@ -112,49 +97,32 @@ impl<'a> Mods<'a> {
         kind.is_some_and(|kind| scalar.is_none_or(|scalar| kind < scalar))
     }
 
-    /// Takes the first scalar type, which must be one of `allowed`.
-    pub fn ty(&mut self, allowed: &[ScalarType]) -> Result<ScalarType> {
-        let found = self.take(ScalarType::from_str);
-        let known = found.filter(|ty| allowed.contains(ty));
-        known.ok_or_else(|| self.not_one_of(found, allowed))
-    }
-
-    /// The error "another word is needed".
-    pub fn not_one_of<W: Word>(&self, found: Option<W>, allowed: &[W]) -> ParseError {
+    /// Takes the first word of a kind, which must be one of `allowed`, as what no word means must.
+    pub fn one_of<W: Word>(&mut self, allowed: &[W]) -> Result<W> {
+        let found = self.take(W::of);
+        if let Some(known) = found.or_else(W::unwritten).filter(|word| allowed.contains(word)) {
+            return Ok(known);
+        }
         let words: Vec<String> = allowed.iter().map(|word| format!(".{}", word.word())).collect();
-        let known = words.join(" ");
-        let name = self.full_name();
-        self.error(match found {
-            Some(word) => format!(
-                "`{name}`: `.{}` does not go with `{}`; known: {known}",
-                word.word(),
-                self.opcode.text
-            ),
+        let (name, known, opcode) = (self.full_name(), words.join(" "), self.opcode.text);
+        Err(self.error(match found.map(W::word) {
+            Some(word) => {
+                format!("`{name}`: `.{word}` does not go with `{opcode}`; known: {known}")
+            }
             None => format!("`{name}` needs one of {known}"),
-        })
-    }
-
-    /// The first scalar type that is not taken yet, without taking it.
-    pub fn peek_ty(&self) -> Option<ScalarType> {
-        self.types().next()
+        }))
     }
 
     /// Takes what must be there.
-    pub fn need<T>(&mut self, what: &str, read: impl Fn(&str) -> Option<T>) -> Result<T> {
-        match self.take(read) {
-            Some(value) => Ok(value),
-            None => Err(self.error(format!("`{}` needs {what}", self.full_name()))),
-        }
+    pub fn need<T>(&mut self, what: impl Display, read: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let found = self.take(read);
+        found.ok_or_else(|| self.error(format!("`{}` needs {what}", self.full_name())))
     }
 
     /// Fails if a modifier is left.
     pub fn finish(&self) -> Result<()> {
-        match self.untaken().next() {
-            None => Ok(()),
-            Some((_, word)) => {
-                Err(self.error(format!("unknown modifier `.{}` on `{}`", word, self.full_name())))
-            }
-        }
+        let Some((_, word)) = self.untaken().next() else { return Ok(()) };
+        Err(self.error(format!("unknown modifier `.{word}` on `{}`", self.full_name())))
     }
 
     /// The error "this combination of modifiers does not exist".
@@ -163,12 +131,12 @@ impl<'a> Mods<'a> {
     }
 
     /// Fails with [`Mods::bad`] unless `ok`.
-    pub fn require(&self, ok: bool, why: &str) -> Result<()> {
-        if ok { Ok(()) } else { Err(self.bad(why)) }
+    pub fn require(&self, ok: bool, why: &'static str) -> Result<()> {
+        self.check(ensure(ok, why))
     }
 
     /// Fails with [`Mods::bad`] if something is wrong.
-    pub fn check(&self, result: std::result::Result<(), &'static str>) -> Result<()> {
+    pub fn check(&self, result: Check) -> Result<()> {
         result.map_err(|why| self.bad(why))
     }
 
@@ -178,12 +146,8 @@ impl<'a> Mods<'a> {
 
     /// Opcode and modifiers as written.
     pub fn full_name(&self) -> String {
-        let mut name = self.opcode.text.to_string();
-        for word in &self.words[..self.count] {
-            name.push('.');
-            name.push_str(word);
-        }
-        shorten(&name)
+        let words = [&[self.opcode.text], &self.words[..self.count]].concat();
+        shorten(&words.join("."))
     }
 }
 

@@ -8,13 +8,20 @@ use crate::lexer::{Tok, Token, shorten};
 use crate::module::*;
 use crate::types::*;
 
-/// How a register's width relates to the instruction's type.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Width {
-    /// The same.
-    Exact,
-    /// The same or wider (`ld`, `st`, `cvt`).
-    AtLeast,
+/// Which registers an operand may be in.
+pub(crate) trait Needed: Copy {
+    /// The type that they hold.
+    fn ty(self) -> ScalarType;
+    /// Wider ones too (`ld`, `st`, `cvt`).
+    fn or_wider(self) -> bool {
+        false
+    }
+}
+
+impl Needed for ScalarType {
+    fn ty(self) -> ScalarType {
+        self
+    }
 }
 
 /// Do a register's type and an instruction's belong together, widths apart? Bits go with
@@ -29,23 +36,10 @@ fn types_agree(declared: ScalarType, ty: ScalarType) -> bool {
     }
 }
 
-/// The name of a special register with its component.
-fn special_name(name: &Token, component: Option<Token>) -> String {
-    match component {
-        Some(component) => format!("{}.{}", name.text, component.text),
-        None => name.text.to_string(),
-    }
-}
-
 impl<'a> Parser<'a> {
-    /// The separator between operands.
-    pub fn comma(&mut self) -> Result<()> {
-        self.expect(b',')
-    }
-
     /// What separates an operand from the one before it.
     pub fn separate(&mut self) -> Result<()> {
-        if std::mem::take(&mut self.at_start) { Ok(()) } else { self.comma() }
+        if std::mem::take(&mut self.at_start) { Ok(()) } else { self.expect(b',') }
     }
 
     /// Is there one more operand? Takes the comma before it.
@@ -68,18 +62,13 @@ impl<'a> Parser<'a> {
         fail!(self, token, UnknownName, "{token} is not declared")
     }
 
-    fn check_width(&self, token: &Token, reg: Reg, ty: ScalarType, width: Width) -> Result<()> {
-        let declared = self.st.body.registers[reg.index()].ty;
-        let agrees = types_agree(declared, ty);
-        let fits = match width {
-            Width::Exact => declared.bits() == ty.bits(),
-            Width::AtLeast => declared.bits() >= ty.bits(),
-        };
-        if agrees && fits {
+    fn check_width(&self, name: &Token, reg: Reg, needed: impl Needed) -> Result<()> {
+        let (declared, ty) = (self.st.body.registers[reg.index()].ty, needed.ty());
+        let wider = needed.or_wider() && declared.bits() > ty.bits();
+        if types_agree(declared, ty) && (wider || declared.bits() == ty.bits()) {
             return Ok(());
         }
-        let name = token;
-        fail!(self, token, Operand, "{name} is a `.{declared}` register where a `.{ty}` is needed")
+        fail!(self, name, Operand, "{name} is a `.{declared}` register where a `.{ty}` is needed")
     }
 
     /// A name and, if it stands right after, `.x`, `.y`, `.z` or `.w`.
@@ -120,38 +109,25 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A register of exactly the width of `ty`.
-    pub fn register(&mut self, ty: ScalarType) -> Result<Reg> {
-        self.register_of(ty, Width::Exact)
-    }
-
     /// A register.
-    pub fn register_of(&mut self, ty: ScalarType, width: Width) -> Result<Reg> {
+    pub fn register(&mut self, needed: impl Needed) -> Result<Reg> {
         let name = self.ident("a register")?;
         let component = self.component(&name)?;
         let found = self.st.lookup(name.text);
         let reg = self.named_register(&name, component, found)?;
-        self.check_width(&name, reg, ty, width)?;
+        self.check_width(&name, reg, needed)?;
         Ok(reg)
     }
 
     /// A register or `_`.
-    pub fn dst(&mut self, ty: ScalarType, width: Width) -> Result<Dst> {
-        if self.eat_word("_")? {
-            return Ok(None);
-        }
-        self.register_of(ty, width).map(Some)
-    }
-
-    /// A source operand of exactly the width of `ty`.
-    pub fn operand(&mut self, ty: ScalarType) -> Result<Operand> {
-        self.operand_of(ty, Width::Exact)
+    pub fn dst(&mut self, needed: impl Needed) -> Result<Dst> {
+        if self.eat_word("_")? { Ok(None) } else { self.register(needed).map(Some) }
     }
 
     /// A source operand.
-    pub fn operand_of(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
+    pub fn operand(&mut self, needed: impl Needed) -> Result<Operand> {
         let name = self.peek;
-        match self.operand_or_special(ty, width)? {
+        match self.operand_or_special(needed)? {
             Operand::Special(special) => {
                 let where_to = "can only be moved or converted to a register";
                 fail!(self, name, Operand, "the special register `{special}` {where_to}")
@@ -161,7 +137,8 @@ impl<'a> Parser<'a> {
     }
 
     /// A source operand of `mov` or `cvt`, which may be a special register.
-    pub fn operand_or_special(&mut self, ty: ScalarType, width: Width) -> Result<Operand> {
+    pub fn operand_or_special(&mut self, needed: impl Needed) -> Result<Operand> {
+        let ty = needed.ty();
         if self.at_constant() || self.at_word("WARP_SZ") {
             return Ok(Operand::Imm(self.constant_bits(ty)?));
         }
@@ -170,11 +147,13 @@ impl<'a> Parser<'a> {
         match self.st.lookup(name.text) {
             found @ Some(Name::Reg(_) | Name::Vector(..)) => {
                 let reg = self.named_register(&name, component, found)?;
-                self.check_width(&name, reg, ty, width)?;
+                self.check_width(&name, reg, needed)?;
                 Ok(Operand::Reg(reg))
             }
             None if name.text.starts_with('%') => {
-                let found = SpecialReg::from_name(&special_name(&name, component));
+                let of =
+                    component.map_or(String::new(), |component| format!(".{}", component.text));
+                let found = SpecialReg::from_name(&format!("{}{of}", name.text));
                 let Some(found) = found else { return self.unknown_name(&name) };
                 self.check_special(&name, found, ty)?;
                 Ok(Operand::Special(found))
@@ -184,12 +163,11 @@ impl<'a> Parser<'a> {
     }
 
     fn check_special(&self, name: &Token<'a>, special: SpecialReg, ty: ScalarType) -> Result<()> {
-        let (own, bits) = (special.ty(), special.ty().bits());
-        let fits = match ty.bits() {
-            16 => bits == 32,
-            // `%gridid` had 32 bits once.
-            32 => bits == 32 || special == SpecialReg::Gridid,
-            width => bits == width,
+        let own = special.ty();
+        // `%gridid` had 32 bits once.
+        let fits = match (own.bits(), ty.bits()) {
+            (64, 32) => special == SpecialReg::Gridid,
+            (own, needed) => own == needed || (own, needed) == (32, 16),
         };
         if !types_agree(own, ty) || !fits {
             fail!(self, name, Operand, "`{special}` is a `.{own}`, where a `.{ty}` is needed");
@@ -209,9 +187,7 @@ impl<'a> Parser<'a> {
     /// What a name means as a symbol.
     fn symbol(&mut self, name: &Token<'a>) -> Result<Symbol> {
         match self.st.lookup(name.text) {
-            Some(Name::Local(id)) => Ok(Symbol::Local(id)),
-            Some(Name::Param(index)) => Ok(Symbol::Param(index)),
-            Some(Name::Return(index)) => Ok(Symbol::Return(index)),
+            Some(Name::Symbol(symbol)) => Ok(symbol),
             Some(_) => fail!(self, name, Operand, "{name} has no address"),
             None => match self.symbols.get(name.text) {
                 Some(symbol) => Ok(*symbol),
@@ -227,9 +203,7 @@ impl<'a> Parser<'a> {
         }
         let memory = self.memory_of(symbol).filter(|_| !matches!(symbol, Symbol::Return(_)));
         let Some((.., element)) = memory else { return self.expected("an offset") };
-        self.next()?;
-        let index = self.integer("the index")?;
-        self.expect(b']')?;
+        let index = self.between(b"[]", |parser| parser.integer("the index"))?;
         Ok(index.wrapping_mul(i64::from(element.bytes())))
     }
 
@@ -266,10 +240,7 @@ impl<'a> Parser<'a> {
             let offset = self.symbol_offset(symbol)?;
             return Ok(Address { base: AddressBase::Symbol(symbol), offset });
         }
-        self.expect(b'[')?;
-        let address = self.bare_address()?;
-        self.expect(b']')?;
-        Ok(address)
+        self.between(b"[]", Self::bare_address)
     }
 
     /// An address without its brackets.
@@ -301,13 +272,13 @@ impl<'a> Parser<'a> {
     }
 
     /// `count` destinations: a register, a vector register, or `{a, b, _, d}`; none is no operand.
-    pub fn dsts(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Dsts> {
-        self.elements(count, |parser| parser.dst(ty, width), Some)
+    pub fn dsts(&mut self, needed: impl Needed, count: usize) -> Result<Dsts> {
+        self.elements(count, |parser| parser.dst(needed), Some)
     }
 
     /// `count` sources; see [`Parser::dsts`].
-    pub fn srcs(&mut self, ty: ScalarType, count: usize, width: Width) -> Result<Srcs> {
-        self.elements(count, |parser| parser.operand_of(ty, width), Operand::Reg)
+    pub fn srcs(&mut self, needed: impl Needed, count: usize) -> Result<Srcs> {
+        self.elements(count, |parser| parser.operand(needed), Operand::Reg)
     }
 
     fn elements<T>(
@@ -350,17 +321,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `{a, b, ...}`, any number.
-    pub fn operand_list(&mut self, ty: ScalarType, width: Width) -> Result<Vec<Operand>> {
-        self.braced(|parser| parser.operand_of(ty, width))
-    }
-
     /// `"{" item { "," item } "}"`
     pub fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
-        self.expect(b'{')?;
-        let list = self.list(item)?;
-        self.expect(b'}')?;
-        Ok(list)
+        self.between(b"{}", |parser| parser.list(item))
     }
 
     /// `"(" [ item { "," item } ] ")"`

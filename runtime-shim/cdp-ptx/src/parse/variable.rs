@@ -14,19 +14,12 @@ const MAX_SPARSE_INIT_BYTES: u64 = 1 << 26;
 /// What stands before the names of a declaration: `.align 8 .v2 .f32`.
 #[derive(Clone, Copy)]
 pub(crate) struct DeclaredType {
-    /// `.align`, if written.
-    pub align_bytes: Option<u32>,
+    /// `.align`, else the natural alignment.
+    pub align_bytes: u32,
     /// 1, 2 or 4.
     pub vector_len: u32,
     /// Element type.
     pub ty: ScalarType,
-}
-
-impl DeclaredType {
-    /// `.align`, else the natural alignment.
-    pub fn align(&self) -> u32 {
-        self.align_bytes.unwrap_or((self.ty.bytes() * self.vector_len).max(1))
-    }
 }
 
 /// Attributes of `.attribute(...)`.
@@ -53,27 +46,25 @@ impl<'a> Parser<'a> {
     pub fn attributes(&mut self) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         while self.eat_dot("attribute")? {
-            self.expect(b'(')?;
-            loop {
-                if self.eat_dot("managed")? {
-                    attributes.managed = true;
-                } else if self.eat_dot("unified")? {
-                    self.expect(b'(')?;
-                    let high = self.number("a half of the identifier")?;
-                    self.expect(b',')?;
-                    let low = self.number("a half of the identifier")?;
-                    self.expect(b')')?;
-                    attributes.unified = Some((high, low));
-                } else {
-                    return self.expected("`.managed` or `.unified`");
-                }
-                if !self.eat(b',')? {
-                    break;
-                }
-            }
-            self.expect(b')')?;
+            self.between(b"()", |parser| parser.list(|parser| parser.attribute(&mut attributes)))?;
         }
         Ok(attributes)
+    }
+
+    fn attribute(&mut self, attributes: &mut Attributes) -> Result<()> {
+        if self.eat_dot("managed")? {
+            attributes.managed = true;
+            return Ok(());
+        }
+        if !self.eat_dot("unified")? {
+            return self.expected("`.managed` or `.unified`");
+        }
+        attributes.unified = Some(self.between(b"()", |parser| {
+            let high = parser.number("a half of the identifier")?;
+            parser.expect(b',')?;
+            Ok((high, parser.number("a half of the identifier")?))
+        })?);
+        Ok(())
     }
 
     /// `.align`, `.v2` and the type, in any order that PTX allows.
@@ -96,11 +87,12 @@ impl<'a> Parser<'a> {
                     return self.unsupported_item("texture references (use texture objects)");
                 }
                 word => {
-                    let Some(ty) = ScalarType::from_str(word).filter(|ty| is_declarable(*ty))
-                    else {
+                    let ty = ScalarType::from_str(word).filter(|ty| *ty != ScalarType::TF32);
+                    let Some(ty) = ty else {
                         fail!(self, self.peek, Syntax, "{} is not a type", self.peek);
                     };
                     self.next()?;
+                    let align_bytes = align_bytes.unwrap_or((ty.bytes() * vector_len).max(1));
                     return Ok(DeclaredType { align_bytes, vector_len, ty });
                 }
             }
@@ -121,14 +113,9 @@ impl<'a> Parser<'a> {
             }
             let size = self.integer("the dimension")?;
             self.expect(b']')?;
-            match u64::try_from(size) {
-                Ok(size)
-                    if size <= MAX_SIZE_BYTES
-                        && (size > 0 || dims.is_empty())
-                        && dims.len() < 8 =>
-                {
-                    dims.push(size);
-                }
+            let possible = |size: &u64| *size <= MAX_SIZE_BYTES && (*size > 0 || dims.is_empty());
+            match u64::try_from(size).ok().filter(possible) {
+                Some(size) if dims.len() < 8 => dims.push(size),
                 _ => fail!(self, token, Limit, "{size} is not a possible dimension here"),
             }
         }
@@ -159,7 +146,7 @@ impl<'a> Parser<'a> {
             name: name.text.to_string(),
             space,
             linkage,
-            align_bytes: declared.align(),
+            align_bytes: declared.align_bytes,
             vector_len: declared.vector_len,
             ty: declared.ty,
             dims: self.dimensions()?,
@@ -176,26 +163,20 @@ impl<'a> Parser<'a> {
                 fail!(self, equals, Syntax, "{which} have initial values");
             }
             let mut filler = Filler { ty: variable.ty, init: Initializer::default(), count: 0 };
-            self.initializer(&mut variable, &mut filler)?;
+            let mut dims = variable.levels();
+            if variable.is_unsized() {
+                dims[0] = MAX_SIZE_BYTES;
+            }
+            let rows = self.init_level(&dims, 0, &mut filler)?;
+            if variable.is_unsized() {
+                variable.dims[0] = rows;
+            }
             filler.init.relocations.sort_by_key(|relocation| relocation.offset_bytes);
             self.check_size(&name, variable.size_bytes())?;
             trim_zeros(&mut filler.init);
             variable.init = Some(filler.init);
         }
         Ok((name, variable))
-    }
-
-    fn initializer(&mut self, variable: &mut Variable, filler: &mut Filler) -> Result<()> {
-        let mut dims = variable.levels();
-        let unsized_array = variable.is_unsized();
-        if unsized_array {
-            dims[0] = MAX_SIZE_BYTES;
-        }
-        let rows = self.init_level(&dims, 0, filler)?;
-        if unsized_array {
-            variable.dims[0] = rows;
-        }
-        Ok(())
     }
 
     /// `{ ... }` for the dimensions `dims`, a value if there are none; returns how many rows of the first it fills.
@@ -241,9 +222,8 @@ impl<'a> Parser<'a> {
             let Some(shift_bits) = mask_shift(value) else {
                 fail!(self, token, Operand, "a mask must be 0xFF shifted left by a multiple of 8");
             };
-            self.next()?;
-            self.init_address(offset, 1, shift_bits, filler)?;
-            return self.expect(b')');
+            let address = |parser: &mut Self| parser.init_address(offset, 1, shift_bits, filler);
+            return self.between(b"()", address);
         }
         let Some(bits) = value.bits_as(ty) else {
             fail!(self, token, Operand, "the constant {token} is not a `.{ty}`");
@@ -324,11 +304,6 @@ impl<'a> Parser<'a> {
     pub fn redefinition<T>(&self, name: &Token, why: &str) -> Result<T> {
         fail!(self, name, Redefinition, "{name} is already declared: {why}")
     }
-}
-
-/// Types that variables, parameters and registers may have.
-fn is_declarable(ty: ScalarType) -> bool {
-    !matches!(ty, ScalarType::TF32)
 }
 
 /// 16 for `0xFF0000`.

@@ -186,24 +186,18 @@ impl<'a> Printer<'a> {
             }
             return self.immediate(bits, ty);
         };
-        let masked = relocation.size_bytes == 1;
-        if masked {
-            let _ = write!(self.out, "{:#X}(", 0xffu64 << relocation.shift_bits);
-        }
+        let mut text = self.name(relocation.symbol).to_string();
         if relocation.generic {
-            self.out.push_str("generic(");
-        }
-        self.symbol(relocation.symbol);
-        if relocation.generic {
-            self.out.push(')');
+            text = format!("generic({text})");
         }
         if relocation.addend != 0 {
             // Assemblers know no binary minus here.
-            let _ = write!(self.out, "+{}", relocation.addend);
+            text += &format!("+{}", relocation.addend);
         }
-        if masked {
-            self.out.push(')');
+        if relocation.size_bytes == 1 {
+            text = format!("{:#X}({text})", 0xffu64 << relocation.shift_bits);
         }
+        self.out += &text;
     }
 
     // Functions.
@@ -254,9 +248,7 @@ impl<'a> Printer<'a> {
         match param.array_len {
             None => {}
             Some(0) => self.out.push_str("[]"),
-            Some(len) => {
-                let _ = write!(self.out, "[{len}]");
-            }
+            Some(len) => self.out += &format!("[{len}]"),
         }
     }
 
@@ -279,22 +271,19 @@ impl<'a> Printer<'a> {
         let mut labels = body.labels.iter().peekable();
         // Every `.loc` of the table is printed, since later ones may say that they are inlined there.
         let mut located = 0;
-        for (position, instruction) in body.instructions.iter().enumerate() {
+        let instructions = body.instructions.iter().map(Some).chain([None]);
+        for (position, instruction) in instructions.enumerate() {
             while let Some(label) = labels.next_if(|label| label.position as usize <= position) {
                 let _ = writeln!(self.out, "{}:", label.name);
             }
-            let wanted = instruction.location.map_or(0, |id| id.index() + 1);
+            let at =
+                instruction.map(|instruction| instruction.location.map_or(0, |id| id.index() + 1));
+            let wanted = at.unwrap_or(body.locations.len());
             for location in &body.locations[located.min(wanted)..wanted] {
                 self.location(location);
             }
             located = located.max(wanted);
-            self.instruction(instruction);
-        }
-        for label in labels {
-            let _ = writeln!(self.out, "{}:", label.name);
-        }
-        for location in &body.locations[located..] {
-            self.location(location);
+            instruction.into_iter().for_each(|instruction| self.instruction(instruction));
         }
         self.out.push_str("}\n");
         self.current = None;
@@ -319,23 +308,17 @@ impl<'a> Printer<'a> {
             self.out.push_str(";\n");
         }
         for table in &body.branch_tables {
-            let _ = write!(self.out, "{}: .branchtargets", table.name);
-            let labels = table.targets.iter().map(|id| &body.labels[id.index()].name);
-            self.names(labels);
+            self.table(table, "branchtargets", |id| &body.labels[id.index()].name);
         }
         for table in &body.call_tables {
-            let _ = write!(self.out, "{}: .calltargets", table.name);
             let functions = &self.module.functions;
-            self.names(table.functions.iter().map(|id| &functions[id.index()].name));
+            self.table(table, "calltargets", |id| &functions[id.index()].name);
         }
     }
 
-    fn names<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
-        self.pending = " ";
-        for name in names {
-            self.separate();
-            self.out.push_str(name);
-        }
+    fn table<T>(&mut self, table: &Table<T>, word: &str, name: impl Fn(&T) -> &'a String) {
+        let _ = write!(self.out, "{}: .{word} ", table.name);
+        self.commas(&table.targets, |printer, target| printer.out += name(target));
         self.out.push_str(";\n");
     }
 

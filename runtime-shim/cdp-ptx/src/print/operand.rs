@@ -7,7 +7,7 @@ use crate::inst::*;
 use crate::module::*;
 use crate::types::*;
 
-impl Printer<'_> {
+impl<'a> Printer<'a> {
     /// A line with one instruction.
     pub fn instruction(&mut self, instruction: &Instruction) {
         self.out.push('\t');
@@ -52,12 +52,6 @@ impl Printer<'_> {
         self.out.push_str(word);
     }
 
-    pub fn words(&mut self, words: &[&str]) {
-        for word in words {
-            self.word(word);
-        }
-    }
-
     /// `.word`, if there is one.
     pub fn maybe<W: Word>(&mut self, word: Option<W>) {
         if let Some(word) = word {
@@ -78,9 +72,7 @@ impl Printer<'_> {
 
     /// `.v2`, unless there is one element.
     pub fn vector(&mut self, len: usize) {
-        if len > 1 {
-            self.word(&format!("v{len}"));
-        }
+        self.flag(len > 1, &format!("v{len}"));
     }
 
     /// Destinations: an operand, in braces if there are several.
@@ -107,12 +99,6 @@ impl Printer<'_> {
     /// Sources, always in braces.
     pub fn braced(&mut self, srcs: &[Operand], ty: ScalarType) {
         self.braces(srcs, |printer, src| printer.operand(src, ty));
-    }
-
-    /// `p`, `!p`
-    pub fn pred(&mut self, pred: &PredOperand) {
-        self.out.push_str(if pred.negated { "!" } else { "" });
-        self.operand(&pred.value, ScalarType::Pred);
     }
 
     /// `[address]`
@@ -157,9 +143,7 @@ impl Printer<'_> {
         match operand {
             Operand::Reg(reg) => self.reg(*reg),
             Operand::Imm(bits) => self.immediate(*bits, ty),
-            Operand::Special(special) => {
-                let _ = write!(self.out, "{special}");
-            }
+            Operand::Special(special) => self.out += &special.to_string(),
             Operand::Address { symbol, offset } => {
                 self.symbol(*symbol);
                 self.offset(*offset);
@@ -190,23 +174,24 @@ impl Printer<'_> {
         match address.base {
             AddressBase::Reg(reg) => self.reg(reg),
             AddressBase::Symbol(symbol) => self.symbol(symbol),
-            AddressBase::Absolute => {
-                let _ = write!(self.out, "{}", address.offset);
-                return;
-            }
+            AddressBase::Absolute => return self.number(address.offset),
         }
         self.offset(address.offset);
     }
 
     pub fn symbol(&mut self, symbol: Symbol) {
+        let name = self.name(symbol);
+        self.out.push_str(name);
+    }
+
+    pub fn name(&self, symbol: Symbol) -> &'a str {
         let module = self.module;
-        let name: &str = match symbol {
+        match symbol {
             Symbol::Function(id) => &module.functions[id.index()].name,
             Symbol::Global(id) => &module.variables[id.index()].name,
             Symbol::Local(id) => &self.body().variables[id.index()].name,
             Symbol::Param(index) => &self.function().params[index as usize].name,
             Symbol::Return(index) => &self.function().returns[index as usize].name,
-        };
-        self.out.push_str(name);
+        }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Modifier;
 
+use crate::conditions::floating;
 use crate::inst::*;
 use crate::matrix::{MatrixShape, MatrixType};
 use crate::parse::Parser;
 use crate::parse::Result;
-use crate::parse::mods::Mods;
+use crate::parse::mods::{Mods, vector};
 use crate::print::Printer;
 use crate::types::*;
 
@@ -37,39 +38,45 @@ pub(crate) struct Or<T>(pub T);
 /// The type of an address.
 pub(crate) struct Pointer;
 
-/// One of some words.
-impl<W: Word> Modifier<&[W]> for W {
-    fn read(_: &Parser, mods: &mut Mods, allowed: &[W]) -> Result<W> {
-        let found = mods.take(W::of);
-        match found.or_else(W::unwritten) {
-            Some(value) if allowed.contains(&value) => Ok(value),
-            _ => Err(mods.not_one_of(found, allowed)),
+/// Declares what says which words a field may be: one of them, or as an option one or none.
+macro_rules! allowed {
+    ($([$($length:tt)*] $kind:ty: |$spec:ident| $words:expr;)*) => {$(
+        impl<W: Word, $($length)*> Modifier<$kind> for W {
+            fn read(_: &Parser, mods: &mut Mods, $spec: $kind) -> Result<W> {
+                mods.one_of($words)
+            }
+
+            fn write(&self, printer: &mut Printer, _: $kind) {
+                printer.maybe_word(*self);
+            }
         }
-    }
 
-    fn write(&self, printer: &mut Printer, _: &[W]) {
-        printer.maybe_word(*self);
-    }
+        impl<W: Word, $($length)*> Modifier<$kind> for Option<W> {
+            fn read(_: &Parser, mods: &mut Mods, $spec: $kind) -> Result<Option<W>> {
+                Ok(mods.take(|word| W::of(word).filter(|word| $words.contains(word))))
+            }
+
+            fn write(&self, printer: &mut Printer, _: $kind) {
+                printer.maybe(*self);
+            }
+        }
+    )*};
 }
 
-impl<W: Word, const N: usize> Modifier<&[W; N]> for W {
-    fn read(parser: &Parser, mods: &mut Mods, allowed: &[W; N]) -> Result<W> {
-        Modifier::read(parser, mods, &allowed[..])
-    }
-
-    fn write(&self, printer: &mut Printer, allowed: &[W; N]) {
-        Modifier::write(self, printer, &allowed[..]);
-    }
+allowed! {
+    [] (): |_all| W::WORDS;
+    [] &[W]: |words| words;
+    [const N: usize] &[W; N]: |words| words;
 }
 
-/// Any word of the kind.
-impl<W: Word> Modifier<()> for W {
-    fn read(parser: &Parser, mods: &mut Mods, _: ()) -> Result<W> {
-        Modifier::read(parser, mods, W::WORDS)
+/// One of some words where there are some.
+impl<W: Word> Modifier<Option<&[W]>> for Option<W> {
+    fn read(_: &Parser, mods: &mut Mods, allowed: Option<&[W]>) -> Result<Option<W>> {
+        allowed.map(|allowed| mods.one_of(allowed)).transpose()
     }
 
-    fn write(&self, printer: &mut Printer, _: ()) {
-        Modifier::write(self, printer, W::WORDS);
+    fn write(&self, printer: &mut Printer, _: Option<&[W]>) {
+        printer.maybe(*self);
     }
 }
 
@@ -81,17 +88,6 @@ impl<W: Word> Modifier<Or<W>> for W {
 
     fn write(&self, printer: &mut Printer, _: Or<W>) {
         printer.word(self.word());
-    }
-}
-
-/// Any word of the kind, or none.
-impl<W: Word> Modifier<()> for Option<W> {
-    fn read(_: &Parser, mods: &mut Mods, _: ()) -> Result<Option<W>> {
-        Ok(mods.take(W::of))
-    }
-
-    fn write(&self, printer: &mut Printer, _: ()) {
-        printer.maybe(*self);
     }
 }
 
@@ -117,7 +113,7 @@ pub(super) use modifiers;
 
 modifiers! {
     ScalarType, _ => Pointer:
-        read |p, mods| mods.ty(&[p.address_ty()]), write |ty, out| out.word(ty.as_str());
+        read |p, mods| mods.one_of(&[p.address_ty()]), write |ty, out| out.word(ty.as_str());
     /// The word, or two with a dot between them.
     bool, word => &str:
         read |p, mods| {
@@ -130,7 +126,7 @@ modifiers! {
         },
         write |there, out| out.flag(there, word);
     bool, Either(no, yes) => Either:
-        read |p, mods| mods.need(&format!("`.{no}` or `.{yes}`"), |word| {
+        read |p, mods| mods.need(format_args!("`.{no}` or `.{yes}`"), |word| {
             [no, yes].contains(&word).then_some(word == yes)
         }),
         write |there, out| out.word(if there { yes } else { no });
@@ -144,13 +140,14 @@ modifiers! {
             Ok((factor()?, factor()?))
         },
         write |types, out| if types.0 != MatrixType::F16 {
-            out.words(&[types.0.as_str(), types.1.as_str()]);
+            out.word(types.0.as_str());
+            out.word(types.1.as_str());
         };
     bool, Suffix(suffix) => Suffix:
         read |p, mods| Ok(mods.opcode.text.ends_with(suffix)),
         write |there, out| out.mnemonic(if there { suffix } else { "" });
     bool, Named(other) => Named:
-        read |p, mods| Ok(mods.is(other)),
+        read |p, mods| Ok(mods.opcode.text == other),
         write |there, out| if there { out.rename(other) };
     (), When(there, words) => When:
         read |p, mods| words.split('.').filter(|_| there).try_for_each(|word| mods.word(word)),
@@ -217,7 +214,7 @@ modifiers! {
         write |there, out| ();
     /// Nothing where the type is one of integers.
     FloatMode, _ => ():
-        read |p, mods| Ok(match mods.peek_ty().is_some_and(ScalarType::is_float) {
+        read |p, mods| Ok(match floating(mods) {
             true => FloatMode {
                 rounding: mods.take(Rounding::from_str),
                 ftz: mods.flag("ftz"),
@@ -232,27 +229,5 @@ modifiers! {
         };
     /// `.v2`, `.v4`, `.v8`; 1 if there is none.
     usize, _ => ():
-        read |p, mods| Ok(mods.lanes()), write |count, out| out.vector(count);
-}
-
-/// Any of some words, or none.
-impl<W: Word> Modifier<&[W]> for Option<W> {
-    fn read(_: &Parser, mods: &mut Mods, allowed: &[W]) -> Result<Option<W>> {
-        Ok(mods.take(|word| W::of(word).filter(|word| allowed.contains(word))))
-    }
-
-    fn write(&self, printer: &mut Printer, _: &[W]) {
-        printer.maybe(*self);
-    }
-}
-
-/// One of some words where there are some.
-impl<W: Word> Modifier<Option<&[W]>> for Option<W> {
-    fn read(parser: &Parser, mods: &mut Mods, allowed: Option<&[W]>) -> Result<Option<W>> {
-        allowed.map(|allowed| Modifier::read(parser, mods, allowed)).transpose()
-    }
-
-    fn write(&self, printer: &mut Printer, _: Option<&[W]>) {
-        printer.maybe(*self);
-    }
+        read |p, mods| Ok(mods.take(vector).unwrap_or(1)), write |count, out| out.vector(count);
 }

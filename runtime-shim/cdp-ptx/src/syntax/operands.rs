@@ -7,19 +7,19 @@ use crate::module::{BranchTableId, LabelId, Reg};
 use crate::parse::Parser;
 use crate::parse::Result;
 use crate::parse::body::Name;
-use crate::parse::operand::Width;
+use crate::parse::operand::Needed;
 use crate::print::Printer;
 use crate::types::*;
 use crate::warpgroup::LeftFactor;
 
 /// The register may be wider than the type.
+#[derive(Clone, Copy)]
 pub(crate) struct Wide(pub ScalarType);
-/// [`Wide`], so many of them.
-pub(crate) struct WideVector(pub ScalarType, pub usize);
 /// There unless that is so.
 pub(crate) struct Unless(pub bool, pub ScalarType);
 /// A side of a conversion, with the other side's type: [`Wide`], but for bytes beside `.bf16`; between integers it may be
 /// read from a special register.
+#[derive(Clone, Copy)]
 pub(crate) struct Converted(pub ScalarType, pub ScalarType);
 /// A value of the type, or the address of a variable of the state space.
 pub(crate) struct InSpace(pub ScalarType, pub Space);
@@ -36,16 +36,7 @@ pub(crate) struct Alignment;
 /// Those of two flags that are not before the first, each as one number or the other.
 pub(crate) struct Flags(pub usize, pub [i64; 2]);
 /// There if a comma is and the next operand is such.
-pub(crate) struct If<Spec>(pub Next, pub Spec);
-/// What the next operand is.
-pub(crate) enum Next {
-    Any,
-    Predicate,
-    NoPredicate,
-    /// A register of 64 bits.
-    Long,
-    NotLong,
-}
+pub(crate) struct If<Spec>(pub fn(&mut Parser) -> bool, pub Spec);
 /// There, and of any number, if the next operand is in braces.
 pub(crate) struct IfBraces(pub ScalarType);
 /// As many as a tensor's pixels have dimensions, if they are those of a column.
@@ -55,13 +46,13 @@ pub(crate) struct Coordinates(pub TexGeometry, pub ScalarType);
 /// A gradient, if the level is chosen by one.
 pub(crate) struct Gradient(pub TexLod, pub TexGeometry);
 
-/// Declares operands that say themselves whether they are there.
+/// Declares operands that say themselves whether they are there. With `where N`, `N` is each kind of [`Needed`].
 macro_rules! placed {
-    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
+    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty $(where $any:ident)?:
         read |$p:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {$(
         $(#[$doc])*
         #[allow(unused_variables)]
-        impl Arg<$kind> for $ty {
+        impl$(<$any: Needed>)? Arg<$kind> for $ty {
             fn read($p: &mut Parser, $spec: $kind) -> Result<$ty> {
                 $read
             }
@@ -77,11 +68,11 @@ pub(super) use placed;
 
 /// Declares operands that are always there.
 macro_rules! operands {
-    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty:
+    ($($(#[$doc:meta])* $ty:ty, $spec:pat => $kind:ty $(where $any:ident)?:
         read |$p:ident| $read:expr, write |$value:ident, $out:ident| $write:expr;)*) => {
         placed! {$(
             $(#[$doc])*
-            $ty, $spec => $kind:
+            $ty, $spec => $kind $(where $any)?:
                 read |$p| { $p.separate()?; $read },
                 write |$value, $out| { $out.separate(); $write };
         )*}
@@ -89,31 +80,40 @@ macro_rules! operands {
 }
 pub(super) use operands;
 
-/// ptxas has no conversion between bytes in wider registers and `.bf16`.
-fn converted_width(ty: ScalarType, other: ScalarType) -> Width {
-    match ty.bits() == 8 && other == ScalarType::BF16 {
-        true => Width::Exact,
-        false => Width::AtLeast,
+impl Needed for Wide {
+    fn ty(self) -> ScalarType {
+        self.0
+    }
+
+    fn or_wider(self) -> bool {
+        true
+    }
+}
+
+impl Needed for Converted {
+    fn ty(self) -> ScalarType {
+        self.0
+    }
+
+    /// ptxas has no conversion between bytes in wider registers and `.bf16`.
+    fn or_wider(self) -> bool {
+        self.0.bits() != 8 || self.1 != ScalarType::BF16
     }
 }
 
 operands! {
-    Reg, ty => ScalarType:
-        read |p| p.register(ty), write |reg, out| out.reg(*reg);
-    Reg, Wide(ty) => Wide:
-        read |p| p.register_of(ty, Width::AtLeast), write |reg, out| out.reg(*reg);
+    Reg, needed => N where N:
+        read |p| p.register(needed), write |reg, out| out.reg(*reg);
     Dst, ty => ScalarType:
-        read |p| p.dst(ty, Width::Exact), write |dst, out| out.dst(*dst);
+        read |p| p.dst(ty), write |dst, out| out.dst(*dst);
     Operand, ty => ScalarType:
         read |p| p.operand(ty), write |operand, out| out.operand(operand, ty);
-    Reg, Converted(ty, other) => Converted:
-        read |p| p.register_of(ty, converted_width(ty, other)), write |reg, out| out.reg(*reg);
-    Operand, Converted(ty, other) => Converted:
-        read |p| match ty.is_int() && other.is_int() {
-            true => p.operand_or_special(ty, Width::AtLeast),
-            false => p.operand_of(ty, converted_width(ty, other)),
+    Operand, sides => Converted:
+        read |p| match sides.0.is_int() && sides.1.is_int() {
+            true => p.operand_or_special(sides),
+            false => p.operand(sides),
         },
-        write |operand, out| out.operand(operand, ty);
+        write |operand, out| out.operand(operand, sides.0);
     Operand, _ => Pointer:
         read |p| p.operand(p.address_ty()), write |operand, out| out.operand(operand, ScalarType::B64);
     Operand, InSpace(ty, space) => InSpace:
@@ -128,19 +128,18 @@ operands! {
         },
         write |operand, out| out.operand(operand, ty);
     Operand, Bracketed(ty) => Bracketed:
-        read |p| {
-            p.expect(b'[')?;
-            let object = p.operand(ty)?;
-            p.expect(b']')?;
-            Ok(object)
-        },
+        read |p| p.between(b"[]", |p| p.operand(ty)),
         write |operand, out| {
             out.out.push('[');
             out.operand(operand, ty);
             out.out.push(']');
         };
     PredOperand, _ => ():
-        read |p| p.pred_operand(), write |operand, out| out.pred(operand);
+        read |p| p.pred_operand(),
+        write |pred, out| {
+            out.out.push_str(if pred.negated { "!" } else { "" });
+            out.operand(&pred.value, ScalarType::Pred);
+        };
     Address, space => Space:
         read |p| p.space_address(space), write |address, out| out.brackets(address);
     Address, Unified(space) => Unified:
@@ -156,7 +155,7 @@ operands! {
     Srcs, Braced(ty, count) => Braced:
         read |p| {
             let start = p.peek;
-            let list = p.operand_list(ty, Width::Exact)?;
+            let list = p.braced(|p| p.operand(ty))?;
             let given = list.len();
             if given != count {
                 fail!(p, start, Operand, "{count} values are expected, {given} are given");
@@ -202,7 +201,7 @@ operands! {
 
 placed! {
     Dst, Beside(ty) => Beside:
-        read |p| if p.eat(b'|')? { p.dst(ty, Width::Exact) } else { Ok(None) },
+        read |p| if p.eat(b'|')? { p.dst(ty) } else { Ok(None) },
         write |dst, out| if dst.is_some() {
             out.out.push('|');
             out.dst(*dst);
@@ -216,17 +215,13 @@ placed! {
     Dst, Unless(absent, ty) => Unless:
         read |p| if absent { Ok(None) } else { Arg::read(p, ty) },
         write |dst, out| if !absent { dst.write(out, ty) };
-    Dsts, (ty, count) => (ScalarType, usize):
-        read |p| p.dsts(ty, count, Width::Exact), write |dsts, out| out.dsts(dsts);
-    Srcs, (ty, count) => (ScalarType, usize):
-        read |p| p.srcs(ty, count, Width::Exact), write |srcs, out| out.srcs(srcs, ty);
-    Dsts, WideVector(ty, count) => WideVector:
-        read |p| p.dsts(ty, count, Width::AtLeast), write |dsts, out| out.dsts(dsts);
-    Srcs, WideVector(ty, count) => WideVector:
-        read |p| p.srcs(ty, count, Width::AtLeast), write |srcs, out| out.srcs(srcs, ty);
+    Dsts, (needed, count) => (N, usize) where N:
+        read |p| p.dsts(needed, count), write |dsts, out| out.dsts(dsts);
+    Srcs, (needed, count) => (N, usize) where N:
+        read |p| p.srcs(needed, count), write |srcs, out| out.srcs(srcs, needed.ty());
     LeftFactor, _ => ():
         read |p| if p.more()? && p.at(b'{') {
-            p.srcs(ScalarType::B32, 4, Width::Exact).map(LeftFactor::Registers)
+            p.srcs(ScalarType::B32, 4).map(LeftFactor::Registers)
         } else {
             Arg::read(p, ScalarType::B64).map(LeftFactor::Shared)
         },
@@ -261,7 +256,7 @@ placed! {
                 return Ok(Srcs::default());
             }
             p.separate()?;
-            Ok(p.operand_list(ty, Width::Exact)?.into())
+            Ok(p.braced(|p| p.operand(ty))?.into())
         },
         write |srcs, out| if !srcs.is_empty() {
             out.separate();
@@ -308,14 +303,7 @@ impl<Spec, T: Arg<Spec>> Arg<(Spec, bool)> for Option<T> {
 
 impl<Spec, T: Arg<Spec>> Arg<If<Spec>> for Option<T> {
     fn read(p: &mut Parser, If(next, spec): If<Spec>) -> Result<Self> {
-        let there = p.more()?
-            && match next {
-                Next::Any => true,
-                Next::Predicate => p.at_predicate(),
-                Next::NoPredicate => !p.at_predicate(),
-                Next::Long => p.at_64_bit_register(),
-                Next::NotLong => !p.at_64_bit_register(),
-            };
+        let there = p.more()? && next(p);
         Arg::read(p, (spec, there))
     }
 
@@ -329,14 +317,12 @@ impl Parser<'_> {
     fn coordinates(&mut self, geometry: TexGeometry, ty: ScalarType) -> Result<Srcs> {
         use TexGeometry::*;
         let start = self.peek;
-        let list = if self.eat(b'{')? {
+        let list = if self.at(b'{') {
             // The index of an array's layer comes first.
             let mut layer = matches!(geometry, A1 | A2 | ACube | A2Ms);
-            let list = self.list(|parser| {
+            self.braced(|parser| {
                 parser.operand(if std::mem::take(&mut layer) { ScalarType::U32 } else { ty })
-            })?;
-            self.expect(b'}')?;
-            list
+            })?
         } else {
             vec![self.operand(ty)?]
         };
@@ -345,14 +331,10 @@ impl Parser<'_> {
             D2 | A1 => (2, 2),
             D3 | A2 | Cube | ACube | D2Ms | A2Ms => (3, 4),
         };
-        if !(least..=most).contains(&list.len()) {
-            let given = list.len();
-            fail!(
-                self,
-                start,
-                Operand,
-                "`.{geometry}` takes {least} coordinates, {given} are given"
-            );
+        let given = list.len();
+        if !(least..=most).contains(&given) {
+            let wanted = format!("`.{geometry}` takes {least} coordinates");
+            fail!(self, start, Operand, "{wanted}, {given} are given");
         }
         Ok(list.into())
     }
@@ -368,6 +350,6 @@ impl Parser<'_> {
         if !self.at(b'{') && self.vector_register().is_none() {
             return self.expected("`{` and the gradient");
         }
-        self.srcs(ScalarType::F32, count, Width::Exact)
+        self.srcs(ScalarType::F32, count)
     }
 }

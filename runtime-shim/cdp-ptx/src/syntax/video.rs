@@ -74,6 +74,7 @@ impl<'a> Parser<'a> {
     fn part(&mut self, word: &str) -> Result<VideoSelect> {
         match VideoSelect::from_str(word) {
             Some(part) => Ok(part),
+            None if word.is_empty() => Ok(VideoSelect::Whole),
             None => fail!(self, self.peek, Operand, "`.{word}` is not a part of a register"),
         }
     }
