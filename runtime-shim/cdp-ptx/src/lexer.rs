@@ -118,18 +118,19 @@ impl<'a> Lexer<'a> {
         let found = self.0.next().unwrap_or(Ok(Tok::Eof));
         let (text, span) = (self.0.slice(), self.0.span());
         let (start, end) = (span.start as u32, span.end as u32);
-        let mut token = Token { tok: Tok::Eof, text, start, end, line: self.0.extras };
-        token.tok = found.map_err(|message| {
+        let line = self.0.extras;
+        let tok = found.map_err(|message| {
             let unexpected =
                 || format!("unexpected character {:?}", text.chars().next().unwrap_or('?'));
             let message = if message.is_empty() { unexpected() } else { message.to_string() };
+            let token = Token { tok: Tok::Eof, text, start, end, line };
             ParseError::at(self.text(), &token, ErrorKind::Syntax, message)
         })?;
-        match token.tok {
-            Tok::Dot => token.text = &text[1..],
-            Tok::Str => token.text = &text[1..text.len() - 1],
-            _ => {}
-        }
-        Ok(token)
+        let text = match tok {
+            Tok::Dot => &text[1..],
+            Tok::Str => &text[1..text.len() - 1],
+            _ => text,
+        };
+        Ok(Token { tok, text, start, end, line })
     }
 }

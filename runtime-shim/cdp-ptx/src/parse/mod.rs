@@ -32,8 +32,7 @@ pub(crate) fn parse_module(text: &str, lenient: bool) -> Result<Module> {
             format!("the text has {} bytes; at most {MAX_TEXT_BYTES} are read", text.len());
         return Err(ParseError { line: 1, column: 1, kind: ErrorKind::Limit, message });
     }
-    let mut parser = Parser::new(text)?;
-    parser.lenient = lenient;
+    let mut parser = Parser::new(text, lenient)?;
     parser.header()?;
     while parser.peek.tok != Tok::Eof {
         parser.module_item()?;
@@ -84,7 +83,7 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn new(text: &'a str) -> Result<Parser<'a>> {
+    fn new(text: &'a str, lenient: bool) -> Result<Parser<'a>> {
         let mut lexer = Lexer::new(text);
         let peek = lexer.next_token()?;
         Ok(Parser {
@@ -92,7 +91,7 @@ impl<'a> Parser<'a> {
             peek,
             at_start: false,
             st: FunctionState::default(),
-            lenient: false,
+            lenient,
             module: Module { address_bits: 32, ..Module::default() },
             symbols: HashMap::new(),
             files: HashSet::new(),
@@ -474,10 +473,9 @@ impl<'a> Parser<'a> {
 
     fn name_inlined_functions(&mut self) {
         for (function, location, label, offset) in &self.inlined_names {
-            let Some(bytes) = self.debug_strings.get(label) else { continue };
-            let Some(rest) = bytes.get(usize::try_from(*offset).unwrap_or(usize::MAX)..) else {
-                continue;
-            };
+            let bytes = self.debug_strings.get(label);
+            let rest = bytes.and_then(|bytes| bytes.get(usize::try_from(*offset).ok()?..));
+            let Some(rest) = rest else { continue };
             let length = rest.iter().position(|b| *b == 0).unwrap_or(rest.len());
             let name = String::from_utf8_lossy(&rest[..length]).into_owned();
             let body = self.module.functions[function.index()].body.as_mut();

@@ -72,7 +72,9 @@ impl<'a> Printer<'a> {
 
     /// `.v2`, unless there is one element.
     pub fn vector(&mut self, len: usize) {
-        self.flag(len > 1, &format!("v{len}"));
+        if len > 1 {
+            self.word(&format!("v{len}"));
+        }
     }
 
     /// Destinations: an operand, in braces if there are several.
