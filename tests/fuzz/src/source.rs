@@ -41,13 +41,14 @@ pub fn preprocess(data: &[u8]) {
     }
 }
 
-/// Compiles a source to PTX, and to a host object. The reader knows the PTX.
+/// Compiles a source to PTX, and to a host object. The reader knows the PTX, unless some of it is the source's.
 pub fn compile(data: &[u8]) {
+    let is_ours = !data.windows(3).any(|word| word == b"asm");
     let compiler = Compiler::without_tools();
     let options = options(data);
     for goal in [Goal::Ptx, Goal::HostObject] {
         match compiler.compile(&[Input::Source(input(data))], goal, &options) {
-            Ok(made) if goal == Goal::Ptx => ptx::own(&made.text()),
+            Ok(made) if goal == Goal::Ptx && is_ours => ptx::own(&made.text()),
             Err(Failure::Error { error, .. }) => drop(unless_refused::<()>(Err(error))),
             Ok(_) | Err(Failure::Program(_)) => {}
         }
