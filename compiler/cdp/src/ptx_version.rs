@@ -118,8 +118,8 @@ pub const FEATURES: &[Feature] = &[
     since(8, 0, "min", &[".s16x2"]),
     since(8, 0, "max", &[".u16x2"]),
     since(8, 0, "max", &[".s16x2"]),
-    since(8, 0, "min", &[".relu.s32"]),
-    since(8, 0, "max", &[".relu.s32"]),
+    since(8, 0, "min", &[".s32", ".relu"]),
+    since(8, 0, "max", &[".s32", ".relu"]),
     since(8, 0, "cp.async.bulk", &[]),
     since(8, 0, "cp.reduce.async.bulk", &[]),
     since(8, 0, "elect", &[]),
@@ -145,6 +145,12 @@ pub const FEATURES: &[Feature] = &[
     since(8, 1, "red.", &[".v2."]),
     since(8, 1, "red.", &[".v4."]),
     since(8, 1, "red.", &[".v8."]),
+    since(8, 2, "ld.mmio", &[]),
+    since(8, 2, "st.mmio", &[]),
+    since(8, 2, "lop3.and", &[]),
+    since(8, 2, "lop3.or", &[]),
+    since(8, 3, "ld.param::", &[]),
+    since(8, 3, "st.param::", &[]),
     since(8, 3, "atom", &[".b128"]),
     since(8, 3, "fence.proxy.tensormap", &[]),
     since(8, 3, "fence.proxy.acquire", &[]),
@@ -159,6 +165,12 @@ pub const FEATURES: &[Feature] = &[
     since(8, 4, "wgmma", &[".s8.u8"]),
     since(8, 4, "wgmma", &[".u8.s8"]),
     since(8, 6, "clusterlaunchcontrol", &[]),
+    since(8, 6, "cp.async.bulk", &[".shared::cta.global"]),
+    since(8, 6, "cp.async.bulk.tensor", &["tile::gather4"]),
+    since(8, 6, "cp.async.bulk.tensor", &["tile::scatter4"]),
+    since(8, 6, "fence.proxy.async::generic", &[".sync_restrict"]),
+    since(8, 6, "mbarrier.arrive", &[".relaxed"]),
+    since(8, 6, "tensormap.replace", &["swizzle_atomicity"]),
     since(8, 6, "add.", &[".f32x2"]),
     since(8, 6, "mul.", &[".f32x2"]),
     since(8, 6, "fma.", &[".f32x2"]),
@@ -185,9 +197,15 @@ pub const FEATURES: &[Feature] = &[
     since(8, 8, "st.global", &[".v8."]),
 ];
 
-/// The instruction's feature, if it is a later one; the last row wins.
-fn feature(instruction: &str) -> Option<&'static Feature> {
-    FEATURES.iter().rev().find(|feature| {
+/// What sm_90 has in [`PtxVersion::USUAL`], and sm_89 since later.
+pub const FEATURES_OF_ADA: &[Feature] =
+    &[since(8, 1, "cvt", &["e4m3x2"]), since(8, 1, "cvt", &["e5m2x2"])];
+const ADA: &str = "sm_89";
+
+/// The instruction's feature, if it is a later one for the target; the last row wins.
+fn feature(instruction: &str, target: &str) -> Option<&'static Feature> {
+    let of_target = if target == ADA { FEATURES_OF_ADA } else { &[] };
+    of_target.iter().chain(FEATURES).rev().find(|feature| {
         instruction.starts_with(feature.begins)
             && feature.contains.iter().all(|part| instruction.contains(part))
     })
@@ -196,8 +214,8 @@ fn feature(instruction: &str) -> Option<&'static Feature> {
 /// The latest feature with the instruction that has it.
 type Wanted<'t> = Option<(&'t str, PtxVersion)>;
 
-fn later<'t>(all: impl Iterator<Item = &'t str>) -> Wanted<'t> {
-    all.filter_map(|name| Some((name, feature(name)?.version))).max_by_key(|found| found.1)
+fn later<'t>(all: impl Iterator<Item = &'t str>, target: &str) -> Wanted<'t> {
+    all.filter_map(|name| Some((name, feature(name, target)?.version))).max_by_key(|found| found.1)
 }
 
 /// What inline assembly in a PTX text wants. What LLVM writes itself is in the version it was told.
@@ -209,7 +227,9 @@ fn wanted_by_assembly(ptx: &str) -> Wanted<'_> {
         // Guards, labels and operands begin like no row, but for special registers, which have their own.
         piece[..end].split(|c: char| c.is_whitespace() || ";,{}[]()".contains(c))
     });
-    later(instructions)
+    let target = ptx.lines().find_map(|line| line.strip_prefix(".target "));
+    let target = target.and_then(|names| names.split([',', ' ']).next()).unwrap_or_default();
+    later(instructions, target)
 }
 
 /// More bytes of parameters than these take [`LARGE_PARAMETERS`] (PTX ISA manual, "Kernel Function Parameters").
@@ -229,7 +249,8 @@ fn with_large_parameters(ptx: &str) -> Option<&str> {
 }
 
 /// What the intrinsics want that LLVM IR names. In bitcode, names stand one after the other.
-fn wanted_by_intrinsics(ir: &[u8]) -> Option<(String, PtxVersion)> {
+fn wanted_by_intrinsics(ir: &[u8], arch: Arch) -> Option<(String, PtxVersion)> {
+    let target = arch.to_string();
     const PREFIX: &[u8] = b"llvm.nvvm.";
     let mut found: Option<(String, PtxVersion)> = None;
     let mut rest = ir;
@@ -238,7 +259,7 @@ fn wanted_by_intrinsics(ir: &[u8]) -> Option<(String, PtxVersion)> {
         let letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"._".contains(byte);
         let length = rest.iter().take(128).take_while(|byte| letter(byte)).count();
         let name = String::from_utf8_lossy(&rest[..length]).into_owned();
-        if let Some(feature) = feature(&name)
+        if let Some(feature) = feature(&name, &target)
             && found.as_ref().is_none_or(|(_, version)| *version < feature.version)
         {
             found = Some((format!("llvm.nvvm.{}", feature.begins), feature.version));
@@ -289,7 +310,7 @@ pub fn of_target(arch: Arch, options: &CompileOptions) -> Result<PtxVersion, Err
 /// As [`of_target`], and when an intrinsic needs more than was asked for.
 pub fn of_foreign(arch: Arch, options: &CompileOptions, ir: &[u8]) -> Result<PtxVersion, Error> {
     let version = of_target(arch, options)?;
-    match wanted_by_intrinsics(ir) {
+    match wanted_by_intrinsics(ir, arch) {
         Some((name, wanted)) if wanted > version => match options.ptx_version {
             Some(asked) => Err(too_old(asked, &format!("`{name}`"), wanted)),
             None => Ok(wanted),
@@ -401,6 +422,18 @@ mod tests {
         assert!(settled("mov.b64 a, %current_graph_exec;").starts_with(".version 8.0\n"));
         assert!(settled("@p min.s16x2 a, b, c;").starts_with(".version 8.0\n"));
         assert!(settled("min.f16x2 a, b, c;").starts_with(".version 7.8\n"));
+        assert!(settled("cvt.rn.f16x2.e4m3x2 a, b;").starts_with(".version 7.8\n"));
+        let ada = text("cvt.rn.f16x2.e4m3x2 a, b;").replace("sm_90", "sm_89");
+        assert!(settle(ada, &plain).unwrap().starts_with(".version 8.1\n"));
+        assert!(settled("ld.mmio.relaxed.sys.u32 a, [b];").starts_with(".version 8.2\n"));
+        assert!(settled("max.s32.relu a, b, c;").starts_with(".version 8.0\n"));
+        assert!(settled("min.relu.s32 a, b, c;").starts_with(".version 8.0\n"));
+        assert!(settled("max.relu.f16 a, b, c;").starts_with(".version 7.8\n"));
+        assert!(settled("mbarrier.arrive.release.cta.b64 a, [b];").starts_with(".version 8.0\n"));
+        assert!(settled("mbarrier.arrive.relaxed.cta.b64 a, [b];").starts_with(".version 8.6\n"));
+        let copies = |to: &str| settled(&format!("cp.async.bulk.{to}.mbarrier [a], [b], 16, [c];"));
+        assert!(copies("shared::cluster.global").starts_with(".version 8.0\n"));
+        assert!(copies("shared::cta.global").starts_with(".version 8.6\n"));
         assert!(settled("atom.gpu.exch.b128 a, [b], c;").starts_with(".version 8.3\n"));
         assert!(settled("atom.sys.global.exch.b128 a, [b], c;").starts_with(".version 8.4\n"));
         assert!(settled("ld.global.v8.b32 x;").starts_with(".version 8.8\n"));
