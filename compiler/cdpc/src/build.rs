@@ -116,14 +116,17 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
     }
     let several = args.source.arch.len() > 1 || args.source.arch == ["all"];
     let default = if several { Goal::Fatbin } else { Goal::Cubin };
-    let Some(output) = args.output.as_deref() else { return Ok(default) };
+    let has_host = || has_sources(inputs) || inputs.iter().any(Input::has_host_code);
+    let Some(output) = args.output.as_deref() else {
+        let is_program = args.as_nvcc && !args.preprocess && !args.device_link && has_host();
+        return Ok(if is_program { Goal::Executable } else { default });
+    };
     // What is only asked about is not written.
     let device = std::fs::metadata(output).is_ok_and(|about| !about.is_file() && !about.is_dir());
     if output == Path::new("-") || device || args.preprocess {
         return Ok(default);
     }
     let extension = output.extension().map(|extension| extension.to_string_lossy().into_owned());
-    let has_host = || has_sources(inputs) || inputs.iter().any(Input::has_host_code);
     let program = || if link_only || !has_host() { default } else { Goal::Executable };
     Ok(match extension.as_deref() {
         Some("ast") => Goal::Ast,
@@ -292,6 +295,9 @@ impl Plan {
             if self.goal == Goal::LinkedObject {
                 // As nvcc calls it: it is made of several.
                 return folder.join("a_dlink.o");
+            }
+            if args.as_nvcc && self.goal == Goal::Executable {
+                return folder.join("a.out");
             }
             let input = args.inputs.get(index).filter(|path| path.as_path() != Path::new("-"));
             let stem = input.and_then(|path| path.file_stem()).unwrap_or("out".as_ref());

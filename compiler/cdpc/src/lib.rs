@@ -50,13 +50,9 @@ const STACK_BYTES: usize = 256 << 20;
 
 /// Runs the command with its arguments, the program's name first, and returns the exit code.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
-    let args: Vec<OsString> = args.into_iter().collect();
+    let args = Cli::with_verb(args.into_iter().collect());
     let _preparation = prepare(&args);
     signals::watch();
-    if let Some(message) = Cli::missing_verb(&args) {
-        eprintln!("error: {message}");
-        return EXIT_USAGE;
-    }
     let words = match normalise(args) {
         Ok(words) => words,
         Err(message) => {

@@ -16,8 +16,7 @@ pub fn command(data: &[u8]) {
         }
     }
     let words = std::iter::once("cdpc").chain(text.lines()).map(OsString::from).collect::<Vec<_>>();
-    let _ = Cli::missing_verb(&words);
-    if let Ok(words) = normalise(words)
+    if let Ok(words) = normalise(Cli::with_verb(words))
         && let Err(error) = Cli::try_parse_from(words)
     {
         assert!(!error.to_string().is_empty(), "{text}");

@@ -23,19 +23,24 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// The cure for a line that begins with an option or a file, as nvcc's and gcc's do: it lacks the verb.
-    /// `args` has the program's name first.
-    pub fn missing_verb(args: &[OsString]) -> Option<String> {
-        let first = args.get(1)?.to_string_lossy();
-        let known = ["-h", "--help", "-V", "--version"].contains(&first.as_ref());
-        if known || !(first.starts_with('-') || first.contains('.')) {
-            return None;
+    /// A line that begins with an option or a file, as nvcc's and gcc's do, is one of `cdpc build`, and where it names
+    /// no output a program is `a.out`. `args` has the program's name first.
+    pub fn with_verb(mut args: Vec<OsString>) -> Vec<OsString> {
+        let lacks_it = args.get(1).is_some_and(|first| {
+            let first = first.to_string_lossy();
+            let known = ["-h", "--help", "-V", "--version"].contains(&first.as_ref());
+            !known && (first.starts_with('-') || first.contains('.'))
+        });
+        if lacks_it {
+            args.splice(1..1, ["build", "--as-nvcc"].map(OsString::from));
         }
-        Some(format!(
-            "`{first}` is no command\n  help: `cdpc build {first} ...` compiles, with nvcc's options or \
-             cdpc's; `cdpc run {first} ...` also runs"
-        ))
+        args
     }
+}
+
+/// A level of optimisation. Above the highest there is none, as for gcc and nvcc.
+fn level(word: &str) -> Result<u32, std::num::ParseIntError> {
+    word.parse().map(|level: u32| level.min(3))
 }
 
 #[derive(Debug, Subcommand)]
@@ -160,7 +165,7 @@ pub struct Source {
     #[arg(long, value_name = "ABI", default_value = "auto")]
     pub launch_abi: String,
     /// Optimisation level, 0 to 3; without it 3 for device code, and what is made soonest for host code
-    #[arg(short = 'O', value_name = "LEVEL")]
+    #[arg(short = 'O', value_name = "LEVEL", value_parser = level)]
     pub opt_level: Option<u32>,
     /// What the launch optimiser may do, at -O2 and up: off, safe (the default, but with `cdpc run` on the CPU device), fast
     #[arg(long = "flaunch-opt", value_name = "LEVEL")]
@@ -275,6 +280,9 @@ pub struct Build {
     /// What to make
     #[arg(long, value_enum)]
     pub emit: Option<Emit>,
+    /// Without -o, make the program a.out where nvcc does
+    #[arg(long, hide = true)]
+    pub as_nvcc: bool,
     /// Stop at the object, as --emit obj
     #[arg(short = 'c')]
     pub compile_only: bool,
@@ -536,15 +544,36 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_a_verb_are_told_so() {
+    fn lines_without_a_verb_are_builds_as_nvccs() {
         let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
-        let cure = |line: &str| Cli::missing_verb(&words(line));
-        assert!(cure("cdpc -m32 hello.cdp").expect("a cure").contains("`cdpc build -m32 ...`"));
-        assert!(cure("cdpc hello.cdp -o hello").expect("a cure").contains("`cdpc build hello.cdp"));
+        let with_verb = |line: &str| Cli::with_verb(words(line));
+        for line in ["-m32 hello.cdp", "hello.cdp -o hello", "--ptx a.cu"] {
+            let made = with_verb(&format!("cdpc {line}"));
+            assert_eq!(made, words(&format!("cdpc build --as-nvcc {line}")), "{line}");
+        }
         for line in
             ["cdpc", "cdpc -V", "cdpc --help", "cdpc help run", "cdpc build -m32", "cdpc biuld"]
         {
-            assert_eq!(cure(line), None, "{line}");
+            assert_eq!(with_verb(line), words(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn intermediate_files_are_kept_here_where_no_folder_is_named() {
+        for line in ["--keep a.cu -o a", "a.cu --keep", "--keep -c a.cu", "-keep a.cu"] {
+            let build = parse(&format!("cdpc build {line}"));
+            assert_eq!(build.keep, Some(".".into()), "{line}");
+            assert_eq!(build.inputs, [PathBuf::from("a.cu")], "{line}");
+        }
+        let build = parse("cdpc build --keep there a.cu");
+        assert_eq!((build.keep, build.inputs), (Some("there".into()), vec!["a.cu".into()]));
+    }
+
+    #[test]
+    fn levels_above_the_highest_are_the_highest() {
+        for line in ["-O4", "-O 4", "-O9", "--optimize=4", "-optimize 4"] {
+            let build = parse(&format!("cdpc build {line} a.cu"));
+            assert_eq!(build.source.opt_level, Some(3), "{line}");
         }
     }
 

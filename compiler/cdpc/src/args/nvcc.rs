@@ -5,6 +5,7 @@
 //! Arguments are words of the operating system, which need not be UTF-8.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use cdp::diagnostics::codes::lint;
 use clap_lex::OsStrExt;
@@ -351,6 +352,17 @@ fn elsewhere(word: &str, forwards: bool) -> Option<(&'static str, &str)> {
     (is_theirs || forwards && is_of_host(word)).then_some(("compiler", word))
 }
 
+/// Whether a word may name a folder: it is no option and no file to compile or link.
+fn may_be_folder(word: &OsStr) -> bool {
+    const FILES: &[&str] = &[
+        "cu", "cdp", "c", "cc", "cpp", "cxx", "ll", "bc", "ptx", "o", "obj", "a", "so", "cubin",
+        "fatbin",
+    ];
+    let extension = Path::new(word).extension();
+    let is_file = extension.is_some_and(|name| FILES.iter().any(|file| name == *file));
+    !OsStrExt::starts_with(word, "-") && !is_file
+}
+
 fn row_of(name: &OsStr) -> Option<&'static Row> {
     let name = name.to_str()?;
     NVCC.iter().find(|row| row.short == name || row.long == name)
@@ -361,6 +373,11 @@ fn word(arg: OsString, words: &mut Remaining, out: &mut Line) -> Result<(), Stri
     // Not nvcc's: `cdpc run` has one of this name.
     if text == "--profile" && out.words.get(1).is_some_and(|verb| verb == "run") {
         out.words.push(arg);
+        return Ok(());
+    }
+    // Ours names a folder, nvcc's has none.
+    if text == "--keep" && !words.rest.last().is_some_and(|next| may_be_folder(next)) {
+        out.words.push("--keep=.".into());
         return Ok(());
     }
     if let Some(name) = text.strip_prefix("-l").filter(|name| is_cudas_library(name)) {
