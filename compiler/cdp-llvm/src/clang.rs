@@ -100,7 +100,7 @@ pub fn lower_clang(
         let data = &machine.get_target_data();
         facts = facts_of(context, module, data);
         if redirect_memset(module) {
-            link_memset(context, module)?;
+            link_memset(context, module, options)?;
         }
         if problems.is_empty() && launches::is_on(options, address_bits) {
             foreign::check_launches(context, module, data, address_bits, options)?;

@@ -300,8 +300,12 @@ pub(crate) fn declare<'ctx>(
 
 /// The symbol of `cudaPeekAtLastError`, for launches without a buffer.
 pub(crate) fn peek_symbol(options: &LowerOptions) -> Lowered<String> {
-    // Both versions have it, so the version has no bearing on the symbol.
-    runtime_symbol(RuntimeFn::PeekAtLastError, options.abi, CdpVersion::Cdp2, false)
+    symbol_of_both(RuntimeFn::PeekAtLastError, options)
+}
+
+/// The symbol of a function that both versions have, so that the version has no bearing on it.
+pub(crate) fn symbol_of_both(function: RuntimeFn, options: &LowerOptions) -> Lowered<String> {
+    runtime_symbol(function, options.abi, CdpVersion::Cdp2, false)
         .map(std::borrow::Cow::into_owned)
         .map_err(|error| bug("lower launches", error.to_string()))
 }

@@ -3,6 +3,8 @@
 ; by the launch ABI's own sequence (foreign.rs).
 
 declare i32 @cdp.launch(...)
+; The library's cudaMemsetAsync, by the name that it has under the launch ABI.
+declare i32 @__cdp_memset_of_library(ptr, i32, i64, ptr)
 declare i1 @llvm.nvvm.isspacep.local(ptr)
 declare i1 @llvm.nvvm.isspacep.shared(ptr)
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
@@ -118,7 +120,9 @@ check:
   %refused = or i1 %nowhere, %overlap
   br i1 %refused, label %wrong, label %go
 
+; The device runtime refuses this as well, and remembers it as the thread's last error.
 wrong:
+  %told = call i32 @__cdp_memset_of_library(ptr null, i32 0, i64 1, ptr null)
   ret i32 1
 
 go:

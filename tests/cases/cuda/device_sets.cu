@@ -45,6 +45,19 @@ __global__ void copies(cudaPitchedPtr box, unsigned char *row, int *codes)
     cudaGetLastError();
 }
 
+// What is refused is the thread's last error.
+__global__ void refused(unsigned char *row, int *codes)
+{
+    int n = 0;
+    codes[n++] = cudaMemsetAsync(nullptr, 0, 4);
+    codes[n++] = cudaPeekAtLastError();
+    codes[n++] = cudaGetLastError();
+    codes[n++] = cudaMemset2DAsync(row, 2, 0, 4, 3);
+    codes[n++] = cudaGetLastError();
+    codes[n++] = cudaMemsetAsync(row, 0, 0);
+    codes[n++] = cudaGetLastError();
+}
+
 int main()
 {
     cudaPitchedPtr box;
@@ -70,4 +83,9 @@ int main()
     for (int y = 0; y < 12; y++)
         for (int x = 0; x < 12; x++)
             printf("%x%c", copied[y * box.pitch + x], x == 11 ? '\n' : ' ');
+    refused<<<1, 1>>>(row, codes);
+    printf("%d:", cudaDeviceSynchronize());
+    for (int i = 0; i < 7; i++)
+        printf(" %d", codes[i]);
+    printf("\n");
 }

@@ -64,7 +64,7 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
         unit.lower_all()?;
         if target != CodeTarget::Host {
             if unit.wants_memset.get() {
-                memset::link_memset(context, llvm)?;
+                memset::link_memset(context, llvm, options)?;
             }
             let arithmetic =
                 Arithmetic { ftz: ir.fast_math.ftz, prec_sqrt: ir.fast_math.prec_sqrt };
