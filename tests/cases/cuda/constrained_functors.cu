@@ -46,15 +46,18 @@ R *results(int count, F f)
     return made;
 }
 
+#define OF_DEVICE __device__
+#define INLINE_OF_DEVICE OF_DEVICE __forceinline__
+
 struct Add {
     int *values;
-    __device__ void operator()(int i) const { atomicAdd(&values[i], i + (int)blockDim.x); }
+    OF_DEVICE void operator()(int i) const { atomicAdd(&values[i], i + (int)blockDim.x); }
 };
 
 template <typename T>
 struct Scale {
     T by;
-    __device__ __forceinline__ T operator()(int i) const
+    INLINE_OF_DEVICE T operator()(int i) const
     {
         return by * i;
     }

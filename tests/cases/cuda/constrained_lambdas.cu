@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <type_traits>
 
+#define ON_DEVICE __device__
+
 template <typename F>
 __global__ void each(int count, F f)
 {
@@ -37,6 +39,7 @@ int main()
     cudaMallocManaged(&values, 64 * sizeof *values);
     int bias[2] = {3, 4};
     int scale = bias[0];
+    for_each(64, [=] ON_DEVICE(int i) { values[i] = -i; });
     for_each(64, [=, more = bias[1]] __device__(int i) { values[i] = i * scale + more + (int)threadIdx.x; });
     Twice twice{[=] __device__(int i) { atomicAdd(&values[i], 100); }};
     twice.go(50);

@@ -5,6 +5,14 @@
 #if !defined(__NVCC__) || !__NVCC__
 #error "compile with nvcc"
 #endif
+#if __CUDA_API_VER_MAJOR__ < 11 || !defined(__CUDA_API_VER_MINOR__)
+#error "which CUDA is it?"
+#endif
+#ifdef __NVCC_DIAG_PRAGMA_SUPPORT__
+#pragma nv_diag_suppress 177
+#else
+#error "pragmas of nvcc have a prefix since CUDA 11.5"
+#endif
 #ifdef __NVCC__
 #define BOTH __host__ __device__
 #else

@@ -63,6 +63,8 @@ pub(super) fn run(
     // Functions of device code alone, and the option that declares them for the host.
     let (mut of_device, mut declared) = (BTreeSet::new(), None);
     let mut said_first = None;
+    // A program's own words for what clang is asked about.
+    let mut marks: Option<functors::Marks> = None;
     for _ in 0..MOST_ROUNDS {
         let mut wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
         if output.failed && functors::are_asked_about(&output.messages) {
@@ -109,7 +111,10 @@ pub(super) fn run(
             } else {
                 own_as_clang_takes_it(&text)
             };
-            if let Some(text) = spelled.or_else(|| rewrite(&text, &places)) {
+            let marks = marks.get_or_insert_with(|| {
+                functors::Marks::of(&functors::files(Path::new(main), request))
+            });
+            if let Some(text) = spelled.or_else(|| rewrite(&text, &places, marks)) {
                 let kept = job.work_dir().join(job.file_name("again", "cu"));
                 keep(&kept, &text)?;
                 texts.insert(path, (text, kept));
@@ -225,8 +230,11 @@ fn constrained(message: &str) -> Vec<(&str, (u32, u32))> {
 }
 
 /// The mark of the host for a lambda that begins at a place and has that of the device alone.
-fn for_both_sides(text: &str, at: usize) -> Option<(Range<usize>, String)> {
-    const OF_DEVICE: &str = "__device__";
+fn for_both_sides(
+    text: &str,
+    at: usize,
+    known: &functors::Marks,
+) -> Option<(Range<usize>, String)> {
     let mut depth = 0u32;
     let length = text.get(at..)?.bytes().position(|byte| {
         match byte {
@@ -237,23 +245,24 @@ fn for_both_sides(text: &str, at: usize) -> Option<(Range<usize>, String)> {
         depth == 0
     })?;
     let behind = text[at + length + 1..].trim_start();
-    let after = behind.strip_prefix(OF_DEVICE)?;
+    let word = functors::first_word(behind);
+    let after = functors::first_word(behind[word.len()..].trim_start());
     let start = text.len() - behind.len();
-    (length > 0 && !after.trim_start().starts_with("__host__"))
+    (length > 0 && known.is_of_device_alone(word) && !known.is_of_host(after))
         .then(|| (start..start, "__host__ ".into()))
 }
 
 /// The text with those places written anew; `None` if none could be.
-fn rewrite(text: &str, places: &Places) -> Option<String> {
+fn rewrite(text: &str, places: &Places, known: &functors::Marks) -> Option<String> {
     let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();
     for &(place, cure) in places {
         let Some(at) = offset(text, place) else { continue };
         let found = match cure {
             Cure::Storage => shared::anew(text, at),
             Cure::Alignment(bytes) => Some((at..at, format!("alignas({bytes}) "))),
-            Cure::BothSides => for_both_sides(text, at),
+            Cure::BothSides => for_both_sides(text, at, known),
             Cure::Functors => {
-                edits.extend(functors::marks(text));
+                edits.extend(functors::marks(text, known));
                 None
             }
             Cure::Lenient(cure) => cure.anew(text, at),
@@ -332,7 +341,8 @@ mod tests {
         let said = "a.cu:2:3: error: requested alignment is less than minimum alignment of 128 for type 'M'\n\
                     a.cu:2:3: error: requested alignment is less than minimum alignment of 128 for type 'M'\n";
         let places = &refused(said)[Path::new("a.cu")];
-        let made = rewrite("struct P {\n  alignas(64) M m;\n};\n", places).unwrap();
+        let made =
+            rewrite("struct P {\n  alignas(64) M m;\n};\n", places, &Default::default()).unwrap();
         assert_eq!(made, "struct P {\n  alignas(128) alignas(64) M m;\n};\n");
         assert_eq!(
             cure_of("requested alignment is less than minimum alignment of x for type 'M'"),
@@ -359,7 +369,8 @@ mod tests {
         let found = refused(said);
         assert_eq!(found[Path::new("b.h")], [((1, 1), Cure::BothSides)]);
         assert!(!found.contains_key(Path::new("c.h")));
-        let made = |text: &str| rewrite(text, &found[Path::new("a.cu")]);
+        let known = functors::Marks::default();
+        let made = |text: &str| rewrite(text, &found[Path::new("a.cu")], &known);
         assert_eq!(made("x;\n go([] __device__(int i) {});"), None);
         assert_eq!(
             made("x;\n go( [] __device__ () {});").as_deref(),
@@ -377,6 +388,6 @@ mod tests {
     #[test]
     fn places_outside_the_text_are_left() {
         let places = [(9, 9), (1, 5), (0, 0)].map(|at| (at, Cure::Alignment(8)));
-        assert_eq!(rewrite("x", &places.to_vec()), None);
+        assert_eq!(rewrite("x", &places.to_vec(), &Default::default()), None);
     }
 }

@@ -59,8 +59,12 @@ pub(super) fn request(
     add(&["-x", "cuda", "-fgpu-rdc", "-D__CUDACC_RDC__", "-nocudainc"]);
     let version = toolkit.version().unwrap_or(OLDEST);
     // Sources ask nvcc's name for CUDA's version; clang has it under the names of the headers only.
-    add(&[&format!("-D__CUDACC_VER_MAJOR__={}", version.major)]);
-    add(&[&format!("-D__CUDACC_VER_MINOR__={}", version.minor), "-D__CUDACC_VER_BUILD__=0"]);
+    for name in ["CUDACC", "CUDA_API"] {
+        add(&[&format!("-D__{name}_VER_MAJOR__={}", version.major)]);
+        add(&[&format!("-D__{name}_VER_MINOR__={}", version.minor)]);
+    }
+    add(&["-D__CUDACC_VER_BUILD__=0", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1"]);
+    add(&["-DCUDA_DOUBLE_MATH_FUNCTIONS"]);
     match half {
         Half::Device(arch)
         | Half::Text(Some(arch))

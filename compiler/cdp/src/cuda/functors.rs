@@ -62,8 +62,76 @@ fn included(line: &str) -> Option<&str> {
     Some(name)
 }
 
+/// Words that mark a declaration: CUDA's own, and a program's macros that are some of these.
+#[derive(Clone, Debug)]
+pub(super) struct Marks {
+    of_device: BTreeSet<String>,
+    of_host: BTreeSet<String>,
+}
+
+impl Default for Marks {
+    fn default() -> Marks {
+        Marks { of_device: [OF_DEVICE.into()].into(), of_host: [OF_HOST.into()].into() }
+    }
+}
+
+impl Marks {
+    /// Those of files of a program.
+    pub(super) fn of<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Marks {
+        let texts: Vec<_> = files.into_iter().flat_map(std::fs::read_to_string).collect();
+        Marks::in_texts(texts.iter().map(String::as_str))
+    }
+
+    fn in_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Marks {
+        let mut marks = Marks::default();
+        let macros: Vec<_> = texts.into_iter().flat_map(macros).collect();
+        loop {
+            let before = marks.of_device.len() + marks.of_host.len();
+            for (name, body) in &macros {
+                let mut words =
+                    body.split(|letter: char| !letter.is_ascii() || !is_word(letter as u8));
+                if words.clone().any(|word| marks.of_device.contains(word)) {
+                    marks.of_device.insert((*name).to_owned());
+                }
+                if words.any(|word| marks.of_host.contains(word)) {
+                    marks.of_host.insert((*name).to_owned());
+                }
+            }
+            if before == marks.of_device.len() + marks.of_host.len() {
+                return marks;
+            }
+        }
+    }
+
+    /// Whether a word is one of device code and none of the host.
+    pub(super) fn is_of_device_alone(&self, word: &str) -> bool {
+        self.of_device.contains(word) && !self.is_of_host(word)
+    }
+
+    pub(super) fn is_of_host(&self, word: &str) -> bool {
+        self.of_host.contains(word)
+    }
+}
+
+/// Macros without parameters that are defined on one line, and what they are.
+fn macros(text: &str) -> Vec<(&str, &str)> {
+    let lines = text.lines().filter_map(|line| {
+        let line = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+        let line = line.strip_prefix([' ', '\t'])?.trim_start();
+        let length = line.bytes().take_while(|byte| is_word(*byte)).count();
+        let (name, body) = line.split_at(length);
+        (length > 0 && !body.starts_with('(')).then_some((name, body))
+    });
+    lines.collect()
+}
+
+/// The word that a text begins with.
+pub(super) fn first_word(text: &str) -> &str {
+    &text[..text.bytes().take_while(|byte| is_word(*byte)).count()]
+}
+
 /// What marks the call operators of a text that have the mark of device code alone: where, and the word that comes there.
-pub(super) fn marks(text: &str) -> BTreeMap<usize, (usize, String)> {
+pub(super) fn marks(text: &str, known: &Marks) -> BTreeMap<usize, (usize, String)> {
     let mut marks = BTreeMap::new();
     // Where the declaration begins, and its mark of device code; `None` behind one of the host.
     let (mut of_device, mut of_host) = (None, false);
@@ -75,10 +143,15 @@ pub(super) fn marks(text: &str) -> BTreeMap<usize, (usize, String)> {
             at += over;
             continue;
         }
-        let length = bytes[at..].iter().take_while(|byte| is_word(**byte)).count();
-        match &text[at..at + length] {
-            OF_DEVICE => of_device = Some(at),
-            OF_HOST => of_host = true,
+        if bytes[at] == b'#' {
+            at += text[at..].find('\n').unwrap_or(text.len() - at);
+            continue;
+        }
+        let word = first_word(&text[at..]);
+        let length = word.len();
+        match word {
+            word if known.is_of_host(word) => of_host = true,
+            word if known.is_of_device_alone(word) => of_device = Some(at),
             OPERATOR if !of_host && is_call(&text[at + length..]) => {
                 if let Some(place) = of_device.take() {
                     marks.insert(place, (place, format!("{OF_HOST} ")));
@@ -108,7 +181,24 @@ mod tests {
     use super::*;
 
     fn marked(text: &str) -> String {
-        super::super::again::edited(text, marks(text)).unwrap_or_default()
+        let known = Marks::in_texts([text]);
+        super::super::again::edited(text, marks(text, &known)).unwrap_or_default()
+    }
+
+    #[test]
+    fn marks_may_be_macros() {
+        let text = "#define DEV __device__\n#\tdefine FN DEV inline\n#define BOTH __host__ FN\n\
+                    #define LAMBDA(x) [=] __device__ (x)\nstruct A { FN int operator()() const; };\n\
+                    struct B { BOTH int operator()() const; };\n";
+        let known = Marks::in_texts([text]);
+        for (word, of_device) in
+            [("DEV", true), ("FN", true), ("BOTH", false), ("LAMBDA", false), ("__device__", true)]
+        {
+            assert_eq!(known.is_of_device_alone(word), of_device, "{word}");
+        }
+        let made = marked(text);
+        assert!(made.contains("struct A { __host__ FN int operator()() const; };"), "{made}");
+        assert!(made.contains("struct B { BOTH int"), "{made}");
     }
 
     #[test]
@@ -130,7 +220,7 @@ mod tests {
             "__device__ int f(); struct A { void operator()(); };",
             "// __device__ void operator()(int);\nchar c = '\u{e9}';",
         ] {
-            assert_eq!(marks(text), BTreeMap::new(), "{text}");
+            assert_eq!(marks(text, &Marks::default()), BTreeMap::new(), "{text}");
         }
     }
 

@@ -34,7 +34,20 @@ pub(super) enum Lenient {
     Braces,
     /// An array of a length that is computed, with first elements.
     Filled,
+    /// A pragma about unrolling without a loop, or that says what another has said or cannot be, which nvcc passes over.
+    Unroll,
 }
+
+/// How clang's messages about [`Lenient::Unroll`] begin. Some are of other mistakes too.
+const UNROLLS_NOTHING: [&str; 7] = [
+    "expected a for, while, or do-while loop to follow '#pragma",
+    "expected unqualified-id",
+    "expected statement",
+    "this pragma cannot appear in ",
+    "incompatible directives '#pragma",
+    "duplicate directives '#pragma",
+    "invalid value '",
+];
 
 impl Lenient {
     /// What there is for a message of clang's.
@@ -54,6 +67,8 @@ impl Lenient {
             Some(Lenient::Braces)
         } else if starts("variable-sized object may not be initialized") {
             Some(Lenient::Filled)
+        } else if UNROLLS_NOTHING.iter().any(|text| starts(text)) {
+            Some(Lenient::Unroll)
         } else {
             None
         }
@@ -100,12 +115,34 @@ impl Lenient {
                 (&text[name] == "main").then(|| (at..at, "int ".into()))
             }
             Lenient::Filled => filled(text, at),
+            Lenient::Unroll => unrolls(text, at).map(|line| (line, String::new())),
             Lenient::Braces => {
                 let types = ["dim3", "dim3", "size_t", "cudaStream_t"];
                 let index = rest.starts_with('{').then(|| index_in_launch(text, at))??;
                 Some((at..at, (*types.get(index)?).into()))
             }
         }
+    }
+}
+
+/// The line of the pragma about unrolling that a place is in, or that stands before it with nothing between.
+fn unrolls(text: &str, at: usize) -> Option<Range<usize>> {
+    let mut end = at + text[at..].find('\n').unwrap_or(text.len() - at);
+    let mut is_first = true;
+    loop {
+        let start = text[..end].rfind('\n').map_or(0, |place| place + 1);
+        let line = text[start..end].trim_start();
+        let words =
+            line.strip_prefix('#').and_then(|line| line.trim_start().strip_prefix("pragma"));
+        let words = words.map(|words| words.trim_start().trim_start_matches("GCC").trim_start());
+        if words.is_some_and(|words| words.starts_with("unroll") || words.starts_with("nounroll")) {
+            return Some(start..end);
+        }
+        let is_between = line.is_empty() || line.starts_with('#') || line.starts_with("//");
+        if !(is_first || is_between) || start == 0 {
+            return None;
+        }
+        (is_first, end) = (false, start - 1);
     }
 }
 
@@ -286,6 +323,20 @@ mod tests {
         assert_eq!(cured("int a[n];"), None);
         let text = super::tests::cured(said, "x; char s[n] = \"\";", "s[").unwrap();
         assert_eq!(text, "x; char s[n] , *__cdp_s = __cdp_filled(s, sizeof s, \"\");");
+    }
+
+    #[test]
+    fn pragmas_of_loops_are_left_out_where_there_is_none() {
+        let said = "expected a for, while, or do-while loop to follow '#pragma unroll'";
+        let made = cured(said, "a;\n#pragma unroll 4\n\n// b\nif (b)\n", "if").unwrap();
+        assert_eq!(made, "a;\n\n\n// b\nif (b)\n");
+        assert_eq!(cured(said, "#pragma unroll\nint a;\nif (b)\n", "if"), None);
+        let outside = "expected unqualified-id";
+        assert_eq!(cured(outside, " # pragma GCC unroll 2\nint a;", "#").unwrap(), "\nint a;");
+        assert_eq!(cured(outside, "int 3a;", "3"), None);
+        let twice = "incompatible directives '#pragma unroll' and '#pragma unroll(4)'";
+        let made = cured(twice, "#pragma unroll\n#pragma unroll 4\nfor", "unroll 4").unwrap();
+        assert_eq!(made, "#pragma unroll\n\nfor");
     }
 
     #[test]

@@ -22,6 +22,37 @@ static __inline__ __device__ float __tanhf(float x)
     return y;
 }
 
+// CUDA's header asks for the component of a gather before the place of its residency, clang's functions behind it.
+namespace {
+namespace __cuda_tex {
+template <typename Op> struct __cdp_resident_gather {
+};
+template <> struct __cdp_resident_gather<__Tag<__tex_op_hash("__itex2Dgather_sparse")>> {
+    typedef void type;
+};
+template <typename Op, typename T>
+static __inline__ __device__ typename __cdp_resident_gather<Op>::type __tex_fetch_impl(
+    __texture_op_tag, T *value, cudaTextureObject_t texture, float x, float y, int component, unsigned char *resident)
+{
+    typedef typename __TypeInfoT<T>::__fetch_t F;
+    *value = __convert<T, F>::__run(__tex_fetch_v4<Op>::template __run<F>(texture, x, y, resident, component));
+}
+}
+}
+
+// What CUDA's headers call in the C library's manner and clang's do not. A `long double` of device code is a double.
+#define __CDP_CLASS(name, T, means)                                                                         \
+    static __inline__ __device__ int name(T x) __attribute__((enable_if(true, "")))                         \
+    {                                                                                                       \
+        return means(static_cast<double>(x));                                                               \
+    }
+__CDP_CLASS(__signbit, double, __nv_signbitd)
+__CDP_CLASS(__signbitl, long double, __nv_signbitd)
+__CDP_CLASS(__finitel, long double, __nv_isfinited)
+__CDP_CLASS(__isinfl, long double, __nv_isinfd)
+__CDP_CLASS(__isnanl, long double, __nv_isnand)
+#undef __CDP_CLASS
+
 // With it CUDA's headers read the C++ library's, which must not be read before clang's have declared malloc for device code.
 #ifdef __CDP_EXTENDED_LAMBDA__
 #define __CUDACC_EXTENDED_LAMBDA__ 1
