@@ -28,12 +28,14 @@ impl Default for NameHasher {
 }
 
 impl NameHasher {
+    #[inline]
     fn mix(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
 
 impl Hasher for NameHasher {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let mut chunks = bytes.chunks_exact(8);
         for chunk in &mut chunks {
@@ -45,18 +47,22 @@ impl Hasher for NameHasher {
         self.mix(u64::from_le_bytes(last) ^ ((bytes.len() as u64) << 56));
     }
 
+    #[inline]
     fn write_u8(&mut self, value: u8) {
         self.mix(u64::from(value));
     }
 
+    #[inline]
     fn write_u32(&mut self, value: u32) {
         self.mix(u64::from(value));
     }
 
+    #[inline]
     fn write_u64(&mut self, value: u64) {
         self.mix(value);
     }
 
+    #[inline]
     fn finish(&self) -> u64 {
         self.0 ^ (self.0 >> 29)
     }
@@ -147,6 +153,7 @@ impl Interner {
     }
 
     /// The text of `symbol`, which must come from this interner.
+    #[inline]
     pub fn resolve(&self, symbol: Symbol) -> &str {
         let index = symbol.0 as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };

@@ -48,6 +48,7 @@ impl Span {
     }
 
     /// True for [`Span::NONE`].
+    #[inline]
     pub fn is_none(self) -> bool {
         self.hi == 0
     }
@@ -109,6 +110,7 @@ pub struct SourceFile {
 
 impl SourceFile {
     /// Zero-based line index of a byte offset in this file.
+    #[inline]
     pub fn line_index(&self, offset: u32) -> usize {
         self.line_starts.partition_point(|&start| start <= offset).saturating_sub(1)
     }
@@ -244,6 +246,7 @@ impl SourceMap {
     }
 
     /// The file that holds a position; `None` for [`Span::NONE`].
+    #[inline]
     pub fn file_of(&self, position: u32) -> Option<FileId> {
         let index = self.files.partition_point(|file| file.base <= position).checked_sub(1)?;
         Some(FileId(index as u32))
@@ -287,11 +290,13 @@ impl SourceMap {
     }
 
     /// The record behind an id other than [`ExpansionId::NONE`].
+    #[inline]
     pub fn expansion(&self, id: ExpansionId) -> Option<&Expansion> {
         if id == ExpansionId::NONE { None } else { self.expansions.get(id.0 as usize) }
     }
 
     /// The place the user wrote that led to this span: outside every macro body.
+    #[inline]
     pub fn call_site(&self, mut span: Span) -> Span {
         while let Some(expansion) = self.expansion(span.expansion) {
             span = expansion.call;
@@ -338,9 +343,7 @@ impl SourceMap {
     }
 
     fn same_file(&self, lo: u32, hi: u32) -> bool {
-        match self.files.last() {
-            Some(file) if file.base <= lo => true,
-            _ => self.file_of(lo) == self.file_of(hi),
-        }
+        let next = self.files.partition_point(|file| file.base <= lo);
+        self.files.get(next).is_none_or(|file| hi < file.base)
     }
 }

@@ -1,6 +1,8 @@
 //! Tokens as the parser holds them: twelve bytes each instead of twenty-four, since a large program's tokens
 //! and its tree are in memory together. What few tokens need stands beside them.
 
+use std::cell::Cell;
+
 use super::brackets::{Balanced, NONE};
 use crate::intern::{FastMap, Symbol};
 use crate::lex::{Flags, Spellings, Token, TokenKind as T};
@@ -26,6 +28,8 @@ pub(super) struct Packed {
     long: FastMap<u32, u32>,
     /// Where another expansion begins than that of the token before, ascending.
     expansions: Vec<(u32, ExpansionId)>,
+    /// Which of them was asked for last: mostly it is asked for again.
+    last: Cell<usize>,
     spellings: Spellings,
 }
 
@@ -41,6 +45,7 @@ impl Packed {
             tokens: Vec::with_capacity(tokens.len()),
             long: FastMap::default(),
             expansions: vec![(0, ExpansionId::NONE)],
+            last: Cell::new(0),
             spellings,
         };
         let mut expansion = ExpansionId::NONE;
@@ -88,8 +93,14 @@ impl Packed {
             _ => None,
         };
         let hi = hi.unwrap_or(token.lo + u32::from(token.length));
-        let run = self.expansions.partition_point(|(start, _)| *start <= key);
-        let expansion = self.expansions[run.saturating_sub(1)].1;
-        Some(Span { lo: token.lo, hi, expansion })
+        Some(Span { lo: token.lo, hi, expansion: self.expansion(key) })
+    }
+
+    fn expansion(&self, key: u32) -> ExpansionId {
+        let begins = |run: usize| self.expansions.get(run).is_some_and(|(start, _)| *start <= key);
+        if !begins(self.last.get()) || begins(self.last.get() + 1) {
+            self.last.set(self.expansions.partition_point(|(start, _)| *start <= key) - 1);
+        }
+        self.expansions[self.last.get()].1
     }
 }
