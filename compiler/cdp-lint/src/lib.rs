@@ -74,8 +74,8 @@ impl Body {
     }
 
     /// A finished statement. What is inside it was seen before: its statements as such, the condition by
-    /// [`Body::enter`].
-    pub fn statement(&mut self, kind: &StmtKind, loc: Loc, source: &dyn Source) {
+    /// [`Body::enter`]. Whether it must be kept for [`Body::finish`] where only findings are wanted.
+    pub fn statement(&mut self, kind: &StmtKind, loc: Loc, source: &dyn Source) -> bool {
         let declared = self.declared.take();
         match kind {
             StmtKind::Declare(local) => self.declared = Some(*local),
@@ -98,6 +98,7 @@ impl Body {
             }
             _ => {}
         }
+        self.wants(kind, source.module())
     }
 
     /// The end of the function: what could not be judged before.
@@ -121,6 +122,7 @@ impl Body {
 
     /// An expression that is evaluated.
     fn expr(&mut self, expr: &Expr, source: &dyn Source) {
+        self.witness(expr);
         match &expr.kind {
             ExprKind::LocalAddr(local) => self.facts_mut(*local).escaped = true,
             ExprKind::Load { addr, .. } => self.address(addr, source),
@@ -134,13 +136,13 @@ impl Body {
             | ExprKind::Update { addr, rhs, .. } => {
                 self.expr(rhs, source);
                 self.address(addr, source);
-                self.changed(addr, self.is_uniform(rhs));
+                self.changed(addr, Some(rhs));
             }
             ExprKind::Asm(asm) => {
                 asm.inputs.iter().for_each(|input| self.expr(&input.value, source));
                 for output in &asm.outputs {
                     self.address(&output.addr, source);
-                    self.changed(&output.addr, false);
+                    self.changed(&output.addr, None);
                 }
             }
             kind => {

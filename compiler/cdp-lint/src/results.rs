@@ -4,7 +4,7 @@
 //! 4.18.3.1). Only the plain case is seen: a pointer variable that is given to a kernel of this
 //! file which stores through that parameter, and is read through later in the same body.
 //!
-//! This walks finished bodies, of which [`Body::wants`] says what must be kept for it.
+//! This walks finished bodies, of which `Body::wants` says what must be kept for it.
 
 use cdp_diagnostics::source::Span;
 use cdp_diagnostics::{Code, Diagnostic};
@@ -39,6 +39,8 @@ pub(crate) struct Pending {
 pub(crate) struct Witnesses {
     counts: bool,
     written: Vec<LocalId>,
+    /// By the statement at hand.
+    grown: bool,
 }
 
 impl Body {
@@ -67,19 +69,22 @@ impl Body {
         }
     }
 
-    /// Whether a statement that is an expression says what no statement kept so far says: of a body of which
-    /// only findings are wanted, those behind a launch are needed, those that do not come back, and the
-    /// first of each kind that is asked for.
-    pub fn wants(&mut self, expr: &Expr, module: &Module) -> bool {
-        if !self.launches.is_empty() || ir::flow::never_returns(expr, module) {
-            return true;
-        }
+    /// Notes what an expression says that none did before.
+    pub(crate) fn witness(&mut self, expr: &Expr) {
         let known = &mut self.witnesses;
-        let counts = !known.counts && expr_has(expr, &is_counting);
-        let before = known.written.len();
-        collect_written(expr, &mut known.written);
+        let counts = !known.counts && is_counting(expr);
+        let written = written_pointer(expr).filter(|local| !known.written.contains(local));
         known.counts |= counts;
-        counts || known.written.len() > before
+        known.written.extend(written);
+        known.grown |= counts || written.is_some();
+    }
+
+    /// Whether a statement must be kept: control flow, and of the expressions those behind a launch, those
+    /// that do not come back, and the first of each kind that is asked for.
+    pub(crate) fn wants(&mut self, kind: &StmtKind, module: &Module) -> bool {
+        let grown = std::mem::take(&mut self.witnesses.grown);
+        let StmtKind::Expr(expr) = kind else { return true };
+        grown || !self.launches.is_empty() || ir::flow::never_returns(expr, module)
     }
 
     /// Looks for reads behind the launches of a finished body.
@@ -148,12 +153,6 @@ fn expr_has(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
     let mut found = false;
     ir::for_each_child(expr, &mut |child| found = found || expr_has(child, test));
     found
-}
-
-/// The pointer variables that an expression stores through.
-fn collect_written(expr: &Expr, out: &mut Vec<LocalId>) {
-    out.extend(written_pointer(expr).filter(|local| !out.contains(local)));
-    ir::for_each_child(expr, &mut |child| collect_written(child, out));
 }
 
 /// The pointer variable that an expression itself stores through.

@@ -82,13 +82,13 @@ impl Body {
             self.note_origins(local, value, source);
             self.facts_mut(local).varies = self.is_varying(value);
         }
-        let uniform = self.is_uniform(value) && !self.conditions.divergent();
-        self.facts_mut(local).uniform &= uniform;
+        let agreed = self.is_agreed(value);
+        self.facts_mut(local).uniform &= agreed;
     }
 
     /// `object = value`.
     pub(crate) fn assigned(&mut self, addr: &Expr, value: &Expr, source: &dyn Source) {
-        self.changed(addr, self.is_uniform(value));
+        self.changed(addr, Some(value));
         let Some(local) = root_local(addr) else { return };
         if matches!(addr.kind, ExprKind::LocalAddr(_)) {
             self.note_origins(local, value, source);
@@ -97,13 +97,18 @@ impl Body {
         self.facts_mut(local).varies = false;
     }
 
-    /// An object changes, by something that all threads agree about or not.
-    pub(crate) fn changed(&mut self, addr: &Expr, uniform: bool) {
+    /// An object changes, by a value or by something that nobody sees.
+    pub(crate) fn changed(&mut self, addr: &Expr, by: Option<&Expr>) {
         let Some(local) = root_local(addr) else { return };
-        let uniform = uniform && !self.conditions.divergent();
+        let agreed = by.is_some_and(|value| self.is_agreed(value));
         let facts = self.facts_mut(local);
         facts.changed = true;
-        facts.uniform &= uniform;
+        facts.uniform &= agreed;
+    }
+
+    /// Whether all threads of a block get this value here.
+    fn is_agreed(&self, value: &Expr) -> bool {
+        self.function.on_device && !self.conditions.divergent() && self.is_uniform(value)
     }
 
     fn note_origins(&mut self, local: LocalId, value: &Expr, source: &dyn Source) {

@@ -79,15 +79,12 @@ impl<'a> Checker<'a> {
         answer
     }
 
-    /// Whether a finished statement may be left out, because only findings are wanted and lints want no more
-    /// of it. A kernel of a million statements then takes the memory of its tree.
-    pub fn is_superfluous(&mut self, kind: &StmtKind) -> bool {
-        let StmtKind::Expr(expr) = kind else { return false };
+    /// Whether a finished statement is needed: where only findings are wanted, as far as lints say so. A
+    /// kernel of a million statements then takes the memory of its tree.
+    pub fn is_needed(&mut self, kind: &StmtKind, loc: ir::Loc) -> bool {
+        let wanted = self.lint(|lints, checker| lints.statement(kind, loc, checker));
         let constexpr = self.f.func.is_none_or(|id| self.func(id).constexpr);
-        if self.options.module || constexpr || self.f.builtin_body {
-            return false;
-        }
-        !self.lint(|lints, checker| lints.wants(expr, &checker.module))
+        wanted || self.options.module || constexpr || self.f.builtin_body
     }
 
     /// The end of a body.

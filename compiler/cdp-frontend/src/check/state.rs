@@ -335,11 +335,9 @@ impl<'a> Checker<'a> {
 
     /// Appends a statement to the block being built.
     pub fn emit(&mut self, kind: ir::StmtKind, loc: ir::Loc) {
-        self.lint(|lints, checker| lints.statement(&kind, loc, checker));
-        if self.is_superfluous(&kind) {
-            return;
-        }
-        if let Some(block) = self.f.out.last_mut() {
+        if self.is_needed(&kind, loc)
+            && let Some(block) = self.f.out.last_mut()
+        {
             block.push(ir::Stmt { kind, loc });
         }
     }
