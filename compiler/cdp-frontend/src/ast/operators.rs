@@ -19,6 +19,13 @@ spelled! {
     }
 }
 
+impl BinaryOp {
+    /// Whether it shifts: its operands keep types of their own.
+    pub fn shifts(self) -> bool {
+        matches!(self, BinaryOp::Shl | BinaryOp::Shr)
+    }
+}
+
 /// An operator that C++ lets functions overload.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Overloadable(u8);

@@ -6,7 +6,7 @@ use cdp_ir::{Expr, ExprKind};
 use super::at::At;
 use super::convert::Purpose;
 use super::ctype::QualType;
-use super::operators::{ir_op, takes_integers};
+use super::operators::ir_op;
 use super::state::Checker;
 use super::value::{Action, Checked, Kind, Pending, Value, is_simple};
 use crate::ast::{self, BinaryOp as AstOp};
@@ -84,31 +84,22 @@ impl<'a> Checker<'a> {
             let compute = rhs.ty;
             return Some(self.finish_update(left, ir_op, rhs, compute, true, at.whole));
         }
-        let (shift, integer_only) = takes_integers(op);
         let promoted = self.promoted_type(ty);
-        let half = self.types.is_half(ty) && ty.id == right.ty.id && !integer_only;
         let enumeration = self.types.enum_id(ty).is_some();
-        let fits = !enumeration
-            && (half
-                || if integer_only {
-                    self.types.is_integer(promoted) && self.types.is_integer(right.ty)
-                } else {
-                    self.types.is_arithmetic(promoted) && self.types.is_arithmetic(right.ty)
-                });
-        if !fits {
-            if enumeration && self.types.is_unscoped_enum(ty) {
+        let compute = self.operation_type(op, promoted, right.ty).filter(|_| !enumeration);
+        let Some(compute) = compute else {
+            if self.types.is_unscoped_enum(ty) {
                 let message = format!("`{text}` would store an integer in {}", self.show(ty));
                 self.error(Code::E0303, at.op, message)
                     .help("cast the result back to the enumeration");
                 return None;
             }
             return self.bad_operands(op, ty, right.ty, at);
-        }
-        let compute = if half || shift { promoted } else { self.usual_type(promoted, right.ty) };
+        };
         let compute_ir = self.types.ir_type(compute);
         let rhs = self.expr_of(right);
         self.warn_bad_right_operand(op, promoted, &rhs, right_span);
-        let rhs = if shift { rhs } else { self.cast(rhs, compute_ir) };
+        let rhs = if op.shifts() { rhs } else { self.cast(rhs, compute_ir) };
         Some(self.finish_update(left, ir_op, rhs, compute_ir, true, at.whole))
     }
 

@@ -5,7 +5,7 @@ use cdp_ir::{CompareOp, Const, Expr, ExprKind};
 
 use super::at::At;
 use super::ctype::{Basic, QualType};
-use super::operators::{compare_op, ir_op, takes_integers};
+use super::operators::{compare_op, ir_op};
 use super::state::Checker;
 use super::value::{Checked, Kind, Value};
 use crate::ast::{self, BinaryOp as AstOp};
@@ -121,23 +121,14 @@ impl<'a> Checker<'a> {
         right: Value<'a>,
         at: At,
     ) -> Checked<'a> {
-        let ir_op = ir_op(op)?;
-        let (shift, integer_only) = takes_integers(op);
+        let (ir_op, shift) = (ir_op(op)?, op.shifts());
         let (a, b) = (left.ty, right.ty);
-        let both = |test: &dyn Fn(QualType) -> bool| test(a) && test(b);
-        let half = both(&|ty| self.types.is_half(ty)) && a.id == b.id && !integer_only;
-        let fits = if integer_only {
-            both(&|ty| self.types.is_integer(ty))
-        } else {
-            half || both(&|ty| self.types.is_arithmetic(ty))
-        };
-        if !fits {
+        let Some(ty) = self.operation_type(op, a, b) else {
             return self.bad_operands(op, a, b, at);
-        }
+        };
         let right_span = right.span;
         let (left, right) = (self.expr_of(left), self.expr_of(right));
         self.warn_bad_right_operand(op, a, &right, right_span);
-        let ty = if shift || half { a } else { self.usual_type(a, b) };
         let ir_ty = self.types.ir_type(ty);
         let (left, right) =
             if shift { (left, right) } else { (self.cast(left, ir_ty), self.cast(right, ir_ty)) };
@@ -145,6 +136,21 @@ impl<'a> Checker<'a> {
         let kind = ExprKind::Binary { op: ir_op, lhs: Box::new(left), rhs: Box::new(right) };
         let expr = self.folded(Expr::new(kind, ir_ty, loc));
         Some(Value::rvalue(expr, ty, at.whole))
+    }
+
+    /// The type in which an operator works on operands of promoted types, if it takes them: of shifts the left
+    /// one's.
+    pub fn operation_type(&self, op: AstOp, a: QualType, b: QualType) -> Option<QualType> {
+        let both = |test: &dyn Fn(QualType) -> bool| test(a) && test(b);
+        let shift = op.shifts();
+        if shift || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor) {
+            let ty = || if shift { a } else { self.usual_type(a, b) };
+            return both(&|ty| self.types.is_integer(ty)).then(ty);
+        }
+        if self.types.is_half(a) && a.id == b.id {
+            return Some(a);
+        }
+        both(&|ty| self.types.is_arithmetic(ty)).then(|| self.usual_type(a, b))
     }
 
     /// Division by a constant zero, shifts by a constant out of range.

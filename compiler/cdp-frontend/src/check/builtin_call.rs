@@ -280,8 +280,7 @@ impl<'a> Checker<'a> {
     }
 
     fn kernel_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
-        let void: QualType = QualType::from(Basic::Void).as_const();
-        let to = self.types.pointer_to(void);
+        let to = self.types.pointer_to(QualType::from(Basic::Void).as_const());
         if let Kind::Fns(functions) = &arg.kind {
             let kernels = functions.user.len();
             if kernels != 1 {
@@ -305,8 +304,7 @@ impl<'a> Checker<'a> {
     }
 
     fn symbol_argument(&mut self, arg: Value<'a>, number: usize, name: &str) -> Expr {
-        let void: QualType = QualType::from(Basic::Void).as_const();
-        let to = self.types.pointer_to(void);
+        let to = self.types.pointer_to(QualType::from(Basic::Void).as_const());
         // A string literal is an object too.
         let quoted = self.source_text(arg.span).starts_with('"');
         if !arg.is_lvalue() || matches!(arg.kind, Kind::Fns(_)) || quoted {

@@ -141,16 +141,8 @@ impl<'a> Checker<'a> {
         let required = func.required();
         self.check_count(&name, args.len(), required, params.len(), variadic, at.args, declared)?;
         self.check_format(&name, id, &args);
-        let mut list = Vec::with_capacity(params.len().max(args.len()));
         let given = args.len();
-        for (index, arg) in args.into_iter().enumerate() {
-            match params.get(index) {
-                Some(&ty) => {
-                    list.push(self.convert(arg, ty, Purpose::Argument(index + 1, &name)));
-                }
-                None => list.push(self.variadic_argument(arg, index + 1, &name)),
-            }
-        }
+        let mut list = self.arguments(args, &params, &name);
         for (index, &ty) in params.iter().enumerate().skip(given) {
             let value = self.default_argument(id, index, ty, &name);
             list.push(value);
@@ -161,6 +153,18 @@ impl<'a> Checker<'a> {
         self.note_call(id);
         let callee = Callee::Direct(self.ir_func(id));
         Some(self.finish_call(callee, list, ret, at.whole))
+    }
+
+    /// The arguments that are given, as a function takes them.
+    fn arguments(&mut self, args: Vec<Value<'a>>, params: &[QualType], name: &str) -> Vec<Expr> {
+        let mut list = Vec::with_capacity(params.len().max(args.len()));
+        for (index, arg) in args.into_iter().enumerate() {
+            list.push(match params.get(index) {
+                Some(&ty) => self.convert(arg, ty, Purpose::Argument(index + 1, name)),
+                None => self.variadic_argument(arg, index + 1, name),
+            });
+        }
+        list
     }
 
     /// Keeps a call between functions of the program for `cdpc graph`.
@@ -267,13 +271,7 @@ impl<'a> Checker<'a> {
         let count = params.len();
         self.check_count(&name, args.len(), count, count, variadic, at.args, Span::NONE)?;
         let callee = self.expr_of(value);
-        let mut list = Vec::with_capacity(args.len());
-        for (index, arg) in args.into_iter().enumerate() {
-            list.push(match params.get(index) {
-                Some(&ty) => self.convert(arg, ty, Purpose::Argument(index + 1, &name)),
-                None => self.variadic_argument(arg, index + 1, &name),
-            });
-        }
+        let list = self.arguments(args, &params, &name);
         Some(self.finish_call(Callee::Indirect(Box::new(callee)), list, ret, at.whole))
     }
 

@@ -307,8 +307,7 @@ impl<'a> Checker<'a> {
             [] => None,
             [place] => {
                 let value = self.expr(place);
-                let void: QualType = Basic::Void.into();
-                let pointer = self.types.pointer_to(void);
+                let pointer = self.types.pointer_to(Basic::Void.into());
                 Some(self.convert(value, pointer, Purpose::Operand("the place for `new`")))
             }
             [_, extra, ..] => {
@@ -423,8 +422,7 @@ impl<'a> Checker<'a> {
                 self.new_array_values(init, ty, object, &count, effects);
                 return;
             }
-            let void: QualType = Basic::Void.into();
-            let pointer = self.types.pointer_to(void);
+            let pointer = self.types.pointer_to(Basic::Void.into());
             let target = self.pointer_cast(object, pointer);
             let zero = self.const_int(0, Basic::Int.into(), loc);
             let bytes = self.new_bytes(ty, Some(count), loc);
@@ -470,8 +468,7 @@ impl<'a> Checker<'a> {
             self.error(Code::E0334, operand.span, message);
             return None;
         }
-        let void: QualType = Basic::Void.into();
-        let pointer = self.types.pointer_to(void);
+        let pointer = self.types.pointer_to(Basic::Void.into());
         let expr = self.expr_of(value);
         let expr = self.pointer_cast(expr, pointer);
         let freed = self.call_by_name("free", vec![expr], span)?;

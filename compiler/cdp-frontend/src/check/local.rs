@@ -92,35 +92,7 @@ impl<'a> Checker<'a> {
         var.linkage = ir::Linkage::Internal;
         var.in_function = true;
         self.bind_var(request.name.base, id);
-        if !self.f.lowered {
-            // Only checked: nothing goes into the module.
-            self.check_only_static(id, &request, memory);
-            return;
-        }
         self.define_static(id, &request, memory);
-    }
-
-    pub fn check_only_static(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory) {
-        let text = self.text(request.name.base.name);
-        match &request.declarator.init {
-            Some(init) if memory == Memory::Shared => {
-                self.error(
-                    Code::E0506,
-                    init.span,
-                    "a `__shared__` variable cannot have an initialiser",
-                );
-            }
-            Some(init) => {
-                let ty = self.deduced(request.ty, init, text);
-                let constant = self.static_initial(id, ty, init, text, memory != Memory::Host);
-                self.remember_constant(id, constant.as_ref());
-            }
-            None => {
-                self.check_uninitialised(request);
-                self.check_default_initialised(request, memory);
-            }
-        }
-        self.check_complete(id, request.name.span);
     }
 
     /// An automatic variable.

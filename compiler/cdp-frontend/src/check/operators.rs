@@ -274,9 +274,3 @@ impl<'a> Checker<'a> {
         Value::rvalue(result, ty.unqualified(), span)
     }
 }
-
-/// Whether an operator shifts, and whether it is for integers alone.
-pub fn takes_integers(op: AstOp) -> (bool, bool) {
-    let shifts = matches!(op, AstOp::Shl | AstOp::Shr);
-    (shifts, shifts || matches!(op, AstOp::Rem | AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor))
-}

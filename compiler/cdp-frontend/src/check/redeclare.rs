@@ -4,12 +4,13 @@
 use cdp_ir as ir;
 
 use super::ctype::FnType;
-use super::scope::{Entity, ExecutionSpace, FnId, Func, SetId};
+use super::scope::{Entity, ExecutionSpace, FnId, Func, SetId, Slot};
 use super::signatures::Accepts;
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::Code;
 use crate::scopes::ScopeId;
+use crate::source::Span;
 
 impl<'a> Checker<'a> {
     /// Whether a prototype at file scope says again what CUDA's headers declare: the function stays
@@ -91,22 +92,8 @@ impl<'a> Checker<'a> {
 
     /// Makes a function one of its name in the open namespace.
     fn bind_in_namespace(&mut self, id: FnId, name: &'a ast::QualName) {
-        let sets = &mut self.sets;
         let slot = self.scopes.member_mut(self.scopes.here(), name.base.name);
-        let set = match slot.other {
-            Some(Entity::Fns(set)) => set,
-            _ => {
-                sets.push(Vec::new());
-                let set = SetId(sets.len() as u32 - 1);
-                slot.other = Some(Entity::Fns(set));
-                slot.span = name.span;
-                set
-            }
-        };
-        let set = &mut sets[set.0 as usize];
-        if !set.contains(&id) {
-            set.push(id);
-        }
+        add_overload(slot, &mut self.sets, id, name.span);
     }
 
     /// Makes a function one of its name in the open block, where it hides those of scopes around.
@@ -117,20 +104,10 @@ impl<'a> Checker<'a> {
         }
         let slot = self.scopes.declare(name.base.name);
         match slot.other {
-            Some(Entity::Fns(set)) => {
-                let set = &mut self.sets[set.0 as usize];
-                if !set.contains(&id) {
-                    set.push(id);
-                }
-            }
+            Some(Entity::Fns(_)) | None => add_overload(slot, &mut self.sets, id, name.span),
             Some(_) => {
                 let first = slot.span;
                 self.redefinition(name.base, first);
-            }
-            None => {
-                self.sets.push(vec![id]);
-                slot.other = Some(Entity::Fns(SetId(self.sets.len() as u32 - 1)));
-                slot.span = name.span;
             }
         }
     }
@@ -229,5 +206,19 @@ impl<'a> Checker<'a> {
             }
         }
         !kernel
+    }
+}
+
+/// Makes a function one of those that a name means.
+fn add_overload(slot: &mut Slot, sets: &mut Vec<Vec<FnId>>, id: FnId, span: Span) {
+    let Some(Entity::Fns(set)) = slot.other else {
+        sets.push(vec![id]);
+        slot.other = Some(Entity::Fns(SetId(sets.len() as u32 - 1)));
+        slot.span = span;
+        return;
+    };
+    let set = &mut sets[set.0 as usize];
+    if !set.contains(&id) {
+        set.push(id);
     }
 }

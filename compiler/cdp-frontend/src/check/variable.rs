@@ -408,7 +408,8 @@ impl<'a> Checker<'a> {
         self.remember_constant(id, constant.as_ref());
         let belongs = if self.device_pass() { device } else { memory != Memory::Shared };
         let ty = self.var(id).ty;
-        if !belongs || self.types.is_error(ty) || !self.types.is_complete(ty) {
+        // Of a body that is only checked nothing goes into the module.
+        if self.f.skips() || !belongs || self.types.is_error(ty) || !self.types.is_complete(ty) {
             return;
         }
         let init = request.declarator.init.as_ref().map_or(name.span, |init| init.span);
