@@ -87,7 +87,7 @@ fn version() -> Outcome {
 
 fn usage() -> Outcome {
     expect(&["build", "--no-such-option"], 2)?;
-    expect(&["build", HELLO, "-O7"], 2)?;
+    expect(&["build", HELLO, "-Ox"], 2)?;
     expect(&["build", HELLO, "--cdp", "3"], 2)?;
     expect(&["build", HELLO, "--launch-abi", "nonsense"], 2)?;
     expect(&["explain", "E9999"], 2)?;
@@ -203,7 +203,15 @@ fn dry_run() -> Outcome {
     let out = path(&folder, "hello.cubin");
     let (stdout, _) = expect(&["build", HELLO, "-o", &out, "--dry-run"], 0)?;
     contains(&stdout, &["ptxas", "nvlink", "-arch=sm_90", "cudadevrt"])?;
-    if Path::new(&out).exists() { Err("a dry run made an output".into()) } else { Ok(()) }
+    if Path::new(&out).exists() {
+        return Err("a dry run made an output".into());
+    }
+    if !crate::oracle::has_clang() {
+        return Ok(());
+    }
+    let source = "tests/cases/cuda/simple_print.cu";
+    let (stdout, _) = expect(&["build", source, "-o", &path(&folder, "program"), "--dry-run"], 0)?;
+    contains(&stdout, &["--cuda-device-only", "--cuda-host-only", "-finished.o", "ptxas", "cc "])
 }
 
 fn nvcc_line() -> Outcome {
@@ -212,7 +220,18 @@ fn nvcc_line() -> Outcome {
     expect(&["build", "-arch=sm_75", "-rdc=true", HELLO, "-o", &out, "-lcudadevrt"], 0)?;
     let mut program = std::process::Command::new(&out);
     let output = run_limited(program.env("CDP_DEVICE", "cpu"), Duration::from_secs(60))?;
-    contains(&text(&output.stdout), &["Hello World!"])
+    contains(&text(&output.stdout), &["Hello World!"])?;
+    let mut command = crate::support::cdpc();
+    if let Some(library) = crate::run::runtime_archive() {
+        command.env("CDP_RUNTIME_LIB", library);
+    }
+    let source = crate::support::root().join(HELLO);
+    command.current_dir(&folder).arg("-rdc=true").arg(source).arg("-lcudadevrt");
+    let output = run_limited(&mut command, Duration::from_secs(60))?;
+    if output.status.success() && folder.path().join("a.out").is_file() {
+        return Ok(());
+    }
+    Err(format!("no a.out: {}", text(&output.stderr)).into())
 }
 
 fn separate() -> Outcome {

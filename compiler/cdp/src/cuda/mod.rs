@@ -257,9 +257,12 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<Read, Error> {
         let mut read = self.read_half(job, source, half, options)?;
-        if let Some(bitcode) = read.bytes.take().filter(|_| !job.is_dry_run()) {
-            let finished = cdp_llvm::finish_host(&source.name(), &bitcode)
-                .map_err(|error| from_foreign(&source.name(), error))?;
+        if let Some(bitcode) = read.bytes.take() {
+            let finished = match job.is_dry_run() {
+                true => Vec::new(),
+                false => cdp_llvm::finish_host(&source.name(), &bitcode)
+                    .map_err(|error| from_foreign(&source.name(), error))?,
+            };
             let stem = format!("{}-finished", Input::Cuda(source.clone()).stem());
             let (program, how) = (self.toolchain().clang()?, args::host_object(options));
             read.bytes = Some(clang_object(job, program, &stem, &finished, &how)?);

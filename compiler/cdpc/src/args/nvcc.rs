@@ -139,6 +139,7 @@ pub const NVCC: &[Row] = &[
     valued("--archive-options", "-Xarchive", Nothing("no libraries are made")),
     valued("--ptxas-options", "-Xptxas", Ours("--xptxas")),
     valued("--nvlink-options", "-Xnvlink", Ours("--xnvlink")),
+    valued("--fatbin-options", "-Xfatbin", Nothing("only the size differs, not in nvcc's help")),
     valued("--static-global-template-stub", "-static-global-template-stub", Nothing(HOST_CPP)),
     valued(
         "--device-entity-has-hidden-visibility",
