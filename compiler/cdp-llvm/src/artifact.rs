@@ -220,9 +220,10 @@ impl LlvmModule {
         }
     }
 
-    /// PTX of this module with the functions of recorded launches, where it declares them.
-    pub(crate) fn with_recorded_launches(&self, ptx: String) -> String {
-        match (self.optimized.recorded, self.target) {
+    /// Puts the functions of recorded launches into PTX of this module, where it declares them.
+    pub(crate) fn put_recorded_launches(&self) -> impl Fn(String) -> String + use<> {
+        let (recorded, target) = (self.optimized.recorded, self.target);
+        move |ptx| match (recorded, target) {
             (Some(abi), CodeTarget::Device { address_bits }) => {
                 sequence::code::put(ptx, abi, address_bits)
             }
@@ -242,7 +243,7 @@ impl LlvmModule {
             Ok(with_own_call_numbers(text))
         })?;
         let text = if self.debug == DebugInfo::Lines { without_dwarf(text) } else { text };
-        Ok(self.with_recorded_launches(text))
+        Ok(self.put_recorded_launches()(text))
     }
 
     /// An ELF object of a host module.

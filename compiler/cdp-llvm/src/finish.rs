@@ -49,9 +49,9 @@ impl LlvmModule {
     /// `options` are those that the module was made with. The module is used up.
     pub fn into_ptx(self, options: &LowerOptions) -> Result<String> {
         if self.target() != CodeTarget::Host
-            && let Some(text) = units::emit_ptx(&self, options)?
+            && let Some(plan) = units::plan(&self, options)?
         {
-            return Ok(self.with_recorded_launches(text));
+            return units::emit_ptx(self, &plan, options);
         }
         self.optimize()?;
         if options.debug == DebugInfo::Lines {

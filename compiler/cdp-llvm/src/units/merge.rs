@@ -151,8 +151,12 @@ fn visible_as_before(item: &Item<'_>, promoted: &HashMap<String, bool>) -> Strin
 /// that are.
 fn live<'t>(items: &[Item<'t>], promoted: &HashMap<String, bool>) -> HashSet<&'t str> {
     let mut by_name: HashMap<&str, Vec<&Item<'t>>> = HashMap::new();
-    for item in items.iter().filter(|item| item.is_definition) {
-        by_name.entry(item.name).or_default().push(item);
+    // Most words of a text are no item's name, which their first letters tell.
+    let mut begins = [false; 256];
+    for item in items {
+        let definitions = by_name.entry(item.name).or_default();
+        definitions.extend(item.is_definition.then_some(item));
+        item.name.bytes().take(1).for_each(|first| begins[usize::from(first)] = true);
     }
     let stays = |item: &&Item<'_>| promoted.get(item.name) != Some(&true);
     let mut live = HashSet::new();
@@ -162,9 +166,12 @@ fn live<'t>(items: &[Item<'t>], promoted: &HashMap<String, bool>) -> HashSet<&'t
     while let Some(item) = work.pop() {
         for word in item.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'))
         {
-            let of_interest = word.starts_with(|c: char| !c.is_ascii_digit());
-            if of_interest && live.insert(word) {
-                work.extend(by_name.get(word).into_iter().flatten());
+            let may_be = word.bytes().next().is_some_and(|first| begins[usize::from(first)]);
+            if may_be
+                && let Some(definitions) = by_name.get(word)
+                && live.insert(word)
+            {
+                work.extend(definitions);
             }
         }
     }

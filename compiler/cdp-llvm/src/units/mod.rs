@@ -23,10 +23,11 @@ use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::raw;
 use crate::target::CodeTarget;
 
-use plan::{Plan, Role};
+pub(crate) use plan::Plan;
+use plan::Role;
 
-/// PTX of a device module in units, or `None` when it is too small or cannot be cut.
-pub(crate) fn emit_ptx(whole: &LlvmModule, options: &LowerOptions) -> Result<Option<String>> {
+/// How a device module is cut; `None` when it is too small or cannot be.
+pub(crate) fn plan(whole: &LlvmModule, options: &LowerOptions) -> Result<Option<Plan>> {
     if options.debug != DebugInfo::None || options.opt_level == OptLevel::O0 {
         return Ok(None);
     }
@@ -35,19 +36,26 @@ pub(crate) fn emit_ptx(whole: &LlvmModule, options: &LowerOptions) -> Result<Opt
         // libdevice asks by the address of a string, which in units would be another unit's.
         whole.run_passes("nvvm-reflect")?;
     }
-    let Some(plan) = plan::plan(module, options.unit_instructions) else { return Ok(None) };
-    plan::promote(module, &plan);
-    let bitcode = module.write_bitcode_to_memory();
-    let texts = emit_units(&plan, whole.target(), bitcode.as_slice(), options)?;
-    Ok(Some(merge::merge(&texts, &plan.promoted)))
+    Ok(plan::plan(module, options.unit_instructions))
 }
 
-/// The units' texts, in order. With several errors, that of the first unit is the result.
+/// PTX of a device module in units. The module is used up.
+pub(crate) fn emit_ptx(whole: LlvmModule, plan: &Plan, options: &LowerOptions) -> Result<String> {
+    plan::promote(whole.module(), plan);
+    let bitcode = whole.module().write_bitcode_to_memory().as_slice().to_vec();
+    let (target, put_recorded) = (whole.target(), whole.put_recorded_launches());
+    let texts = emit_units(plan, target, &bitcode, options, || drop(whole))?;
+    Ok(put_recorded(merge::merge(&texts, &plan.promoted)))
+}
+
+/// The units' texts, in order. With several errors, that of the first unit is the result. `before` is done while the
+/// other threads begin.
 fn emit_units(
     plan: &Plan,
     target: CodeTarget,
     bitcode: &[u8],
     options: &LowerOptions,
+    before: impl FnOnce(),
 ) -> Result<Vec<String>> {
     let next = AtomicUsize::new(0);
     let made: Vec<Mutex<Option<Result<String>>>> =
@@ -72,6 +80,7 @@ fn emit_units(
             // Without another thread this one does all the work.
             let _ = std::thread::Builder::new().name("cdp-unit".into()).spawn_scoped(scope, work);
         }
+        before();
         work();
     });
     let lost = || bug("emit", "a codegen unit left no result".to_string());

@@ -9,6 +9,9 @@ use crate::raw::{self, GlobalRef};
 /// More would cost more in cutting than they bring on any machine.
 const MAX_UNITS: usize = 32;
 
+/// How much of a unit's usual size another thread must take over, so that both are done sooner than one would be.
+const LEAST_PERCENT: usize = 15;
+
 /// Functions up to this size are copied to units that call them; unoptimised code shrinks to a third.
 const IMPORT_INSTRUCTIONS: usize = 400;
 
@@ -17,7 +20,7 @@ const COPIES_INSTRUCTIONS: usize = 8000;
 
 /// What a unit has of a symbol that the module defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// The definition.
     Own,
     /// A copy that is only read: a body to inline, a constant to fold.
@@ -27,7 +30,7 @@ pub(super) enum Role {
 }
 
 /// A function or variable that the module defines.
-pub(super) struct Symbol {
+pub(crate) struct Symbol {
     pub name: String,
     pub is_function: bool,
     /// Internal before, and after too: one unit alone knows it.
@@ -35,7 +38,7 @@ pub(super) struct Symbol {
 }
 
 /// A cut module.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     pub name: String,
     pub symbols: Vec<Symbol>,
     /// For each unit the roles of all symbols, in the order of `symbols`.
@@ -59,18 +62,21 @@ struct Fact {
 
 /// Decides how a module is cut; `None` when it should not be.
 pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> {
-    let small = u64::from(unit_instructions.max(1)) * 2;
-    if !raw::has_instructions(module, small) || !raw::is_plain(module) {
+    let unit = unit_instructions.max(1) as usize;
+    let spared = (unit * LEAST_PERCENT / 100).max(1);
+    if !raw::has_instructions(module, 2 * spared as u64) || !raw::is_plain(module) {
         return None;
     }
     let (mut facts, kept) = examine(module);
     drop_imports(&mut facts);
-    let total: usize = facts.iter().map(|fact| fact.instructions).sum();
-    let count = (total / unit_instructions.max(1) as usize).min(MAX_UNITS);
-    if count < 2 {
+    let sizes: Vec<usize> = facts.iter().map(|fact| fact.instructions).collect();
+    let total: usize = sizes.iter().sum();
+    let count = (total / unit).clamp(2, MAX_UNITS);
+    let mut owners = function_owners(&sizes, count);
+    let largest = (0..count).map(|unit| size_of(&sizes, &owners, unit)).max()?;
+    if total < largest + spared {
         return None;
     }
-    let mut owners = function_owners(&facts, total, count);
     let in_initialisers: HashSet<usize> = facts
         .iter()
         .filter(|fact| fact.instructions == 0)
@@ -182,15 +188,21 @@ fn examine(module: &Module<'_>) -> (Vec<Fact>, HashSet<usize>) {
     (facts, known(raw::kept(module)).into_iter().collect())
 }
 
-/// Neighbours stay together: helpers stand next to what uses them in most programs.
-fn function_owners(facts: &[Fact], total: usize, count: usize) -> Vec<usize> {
-    let mut before = 0;
-    let owner = |fact: &Fact| {
-        let unit = before * count / total.max(1);
-        before += fact.instructions;
+/// Neighbours stay together: helpers stand next to what uses them in most programs. A function belongs where its
+/// middle lies.
+fn function_owners(sizes: &[usize], count: usize) -> Vec<usize> {
+    let (mut before, total) = (0, sizes.iter().sum::<usize>().max(1));
+    let owner = |size: &usize| {
+        let unit = (before + size / 2) * count / total;
+        before += size;
         unit.min(count - 1)
     };
-    facts.iter().map(owner).collect()
+    sizes.iter().map(owner).collect()
+}
+
+/// Instructions of a unit's own functions.
+fn size_of(sizes: &[usize], owners: &[usize], unit: usize) -> usize {
+    sizes.iter().zip(owners).filter(|(_, owner)| **owner == unit).map(|(size, _)| size).sum()
 }
 
 /// Functions that are too large to be copied to all that mention them are not.
@@ -256,5 +268,38 @@ fn own_variables(
             (Some(only), None) if fact.internal && !in_initialisers.contains(&index) => only,
             _ => 0,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_where_its_middle_lies() {
+        // The first is a variable.
+        let owners = |sizes: &[usize]| function_owners(sizes, 2);
+        assert_eq!(owners(&[0, 40, 60]), [0, 0, 1]);
+        assert_eq!(owners(&[0, 10, 10, 40, 90]), [0, 0, 0, 0, 1]);
+        assert_eq!(owners(&[0, 90, 40, 10, 10]), [0, 0, 1, 1, 1]);
+        let uneven = [0, 10, 300];
+        assert_eq!([0, 1].map(|unit| size_of(&uneven, &owners(&uneven), unit)), [10, 300]);
+    }
+
+    #[test]
+    fn a_module_is_cut_where_another_thread_takes_over_enough() {
+        let context = inkwell::context::Context::create();
+        let is_cut = |sizes: &[usize]| {
+            let function = |(name, size): (usize, &usize)| {
+                let steps: String =
+                    (1..*size).map(|at| format!("%v{at} = add i32 %v{}, 1\n", at - 1)).collect();
+                format!("define void @f{name}(i32 %v0) {{\n{steps}ret void\n}}\n")
+            };
+            let text: String = sizes.iter().enumerate().map(function).collect();
+            let module = raw::parse_ir(&context, "test", text.as_bytes()).expect("it is IR");
+            plan(&module, 200).is_some_and(|plan| plan.units.len() == 2)
+        };
+        assert!(is_cut(&[40, 40]) && is_cut(&[20, 15, 30, 10]) && is_cut(&[250, 240]));
+        assert!(!is_cut(&[100, 20]) && !is_cut(&[500]) && !is_cut(&[25, 25]));
     }
 }
