@@ -12,6 +12,7 @@ use cdp_toolchain::{
 
 use crate::analysis::{Analysis, Pass, SourceInput, analyse};
 use crate::compiler::{Compiler, check_cancelled};
+use crate::cut;
 use crate::describe::{check_against_cubin, describe_linked_kernel};
 use crate::emit::DeviceCode;
 use crate::error::{Error, guard, guard_input};
@@ -264,7 +265,7 @@ impl Build<'_> {
     fn object(&mut self, input: &Input, arch: Arch, alone: bool) -> Result<Part, Failure> {
         if let Input::Bytes(InputKind::Object, name, bytes) = input {
             let object = DeviceObject::from_bytes(name, bytes.clone())?;
-            return Ok(Part { object, recorded: None, ptx: None, is_whole: false });
+            return Ok(Part { object, others: Vec::new(), ptx: None, is_whole: false });
         }
         let Some(code) = self.device_code(input, arch)? else {
             return Err(Error::request(format!("{} has no device code", input.name())).into());
@@ -283,20 +284,29 @@ impl Build<'_> {
         };
         let ptx = reached.as_ref().unwrap_or(ptx);
         let is_whole = alone && Compiler::is_whole_program(ptx, options);
-        let assembled = match is_whole {
-            true => self.compiler.assemble_whole(job, &stem, ptx, arch, options)?,
-            false => self.compiler.assemble(job, &stem, ptx, arch, options)?,
+        let pieces = match alone && !given && !is_whole && may_be_cut(job, options) {
+            true => cut::pieces(ptx),
+            false => None,
         };
-        let recorded = match &apart {
-            Some((_, functions)) => {
-                Some(self.compiler.recorded_launches(job, functions, arch, options)?)
+        let assembled = match (&pieces, is_whole) {
+            (Some(pieces), _) => {
+                self.compiler.assemble_pieces(job, &stem, pieces, arch, options)?
             }
-            None => None,
+            (None, true) => vec![self.compiler.assemble_whole(job, &stem, ptx, arch, options)?],
+            (None, false) => vec![self.compiler.assemble(job, &stem, ptx, arch, options)?],
         };
+        let mut objects = Vec::new();
+        for assembled in assembled {
+            self.out.tool_warnings.extend(assembled.warnings);
+            self.out.resource_usage.extend(assembled.info);
+            objects.push(assembled.object);
+        }
+        if let Some((_, functions)) = &apart {
+            objects.push(self.compiler.recorded_launches(job, functions, arch, options)?);
+        }
         self.out.timings.ptxas += started.elapsed().as_secs_f64();
-        self.out.tool_warnings.extend(assembled.warnings);
-        self.out.resource_usage.extend(assembled.info);
-        Ok(Part { object: assembled.object, recorded, ptx: Some(code.ptx), is_whole })
+        let object = objects.remove(0);
+        Ok(Part { object, others: objects, ptx: Some(code.ptx), is_whole })
     }
 
     /// Compiles and links everything for one architecture.
@@ -314,7 +324,7 @@ impl Build<'_> {
                 Ok(part) => {
                     is_whole |= part.is_whole;
                     objects.push(part.object);
-                    objects.extend(part.recorded);
+                    objects.extend(part.others);
                     ptx.extend(part.ptx);
                 }
                 Err(Failure::Program(_)) => broken = true,
@@ -442,8 +452,8 @@ impl Build<'_> {
 /// What an input brings to a device link.
 struct Part {
     object: DeviceObject,
-    /// The functions of recorded launches, for a program that is linked with nothing else.
-    recorded: Option<DeviceObject>,
+    /// Of a program that is linked with nothing else: its other pieces, and the functions of recorded launches.
+    others: Vec<DeviceObject>,
     /// Of what is compiled here.
     ptx: Option<String>,
     /// It is a program already and needs no link.
@@ -455,6 +465,15 @@ struct Part {
 fn drops_functions(input: &Input, options: &CompileOptions) -> bool {
     let is_given = matches!(input, Input::Bytes(InputKind::Ptx, ..));
     !is_given && options.debug != DebugInfo::Full && options.nvlink_args.is_empty()
+}
+
+/// Whether an input that is linked with nothing else may be assembled in several objects: nothing was asked of the
+/// tools that a user would look for in one.
+fn may_be_cut(job: &Job, options: &CompileOptions) -> bool {
+    options.ptxas_args.is_empty()
+        && options.nvlink_args.is_empty()
+        && options.debug == DebugInfo::None
+        && !job.is_dry_run()
 }
 
 /// What an input has for device and host; sources and the like have device code to be made of them.

@@ -13,6 +13,7 @@ use cdp_toolchain::{
     Linked, SearchOptions, Toolchain,
 };
 
+use crate::beside::all_beside;
 use crate::error::Error;
 use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel};
 use crate::ptx_version::PtxVersion;
@@ -179,6 +180,29 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<Assembled, Error> {
         self.assemble_as(job, stem, ptx, arch, options, false)
+    }
+
+    /// Assembles pieces of one text ([`mod@crate::cut`]) beside each other, into relocatable objects in their order.
+    pub(crate) fn assemble_pieces(
+        &self,
+        job: &Job,
+        stem: &str,
+        pieces: &[String],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<Vec<Assembled>, Error> {
+        let make = |(index, piece): &(usize, &String)| {
+            let stem = match index {
+                0 => stem.to_string(),
+                _ => format!("{stem}-{}", index + 1),
+            };
+            self.assemble(job, &stem, piece, arch, options)
+        };
+        let pieces: Vec<_> = pieces.iter().enumerate().collect();
+        match options.threads {
+            1 => pieces.iter().map(make).collect(),
+            _ => all_beside(&pieces, &make).into_iter().collect(),
+        }
     }
 
     /// Whether PTX that is linked with nothing else needs no link at all: no device runtime, nothing that was

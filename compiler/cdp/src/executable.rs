@@ -1,12 +1,12 @@
 //! Executables: device code of all inputs in one block, host code of those that have any, and the
 //! runtime. The host side, its link included, is made beside the device side.
 
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, ScopedJoinHandle};
+use std::thread::Builder;
 
 use cdp_toolchain::{AddressSize, Arch};
 
+use crate::beside::{all_beside, joined};
 use crate::build::Build;
 use crate::compiler::{cancel_of_this_thread, with_cancel};
 use crate::cuda::{Half, Read};
@@ -144,23 +144,6 @@ impl Build<'_> {
         };
         Ok((device, images.swap_remove(0).ptx))
     }
-}
-
-/// Makes something of each item, on threads of their own but for the first; in the items' order.
-fn all_beside<T: Sync, U: Send>(items: &[T], make: &(impl Fn(&T) -> U + Sync)) -> Vec<U> {
-    let [first, others @ ..] = items else { return Vec::new() };
-    std::thread::scope(|scope| {
-        let start = |item| Builder::new().spawn_scoped(scope, move || make(item)).map_err(|_| item);
-        let threads: Vec<_> = others.iter().map(start).collect();
-        let first = make(first);
-        let others = threads.into_iter().map(|thread| thread.map_or_else(make, joined));
-        [first].into_iter().chain(others).collect()
-    })
-}
-
-/// What a thread made; its panic is this thread's.
-fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
-    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// The program without its device code, where it is linked so early and all halves are well.

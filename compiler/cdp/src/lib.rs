@@ -84,11 +84,13 @@
 #![forbid(unsafe_code)]
 
 pub mod analysis;
+mod beside;
 pub mod build;
 pub mod cache_key;
 pub mod compiler;
 mod cuda;
 mod cuda_object;
+mod cut;
 pub mod describe;
 mod digest;
 pub mod emit;
