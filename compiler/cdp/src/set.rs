@@ -113,7 +113,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "queue-records" => tuning.queue_records = value,
             "queue-large" => tuning.queue_large = value,
             "quiet" => tuning.quiet = value,
-            "waves-of-sums" => tuning.waves_of_sums = value,
+            "waves-of-leaves" => tuning.waves_of_leaves = value,
             "waves" => tuning.waves = value,
             "patience" => tuning.patience = value,
             "sequence" => tuning.sequence = value,

@@ -20,6 +20,7 @@ use super::child::{Child, EXTRAS, check_parameter, is_loose};
 use super::emit::{Text, quoted};
 use super::queue::Queue;
 use super::records::{RECORDS, Records, record};
+use super::sequence;
 use super::sums::DONE;
 use super::waiting::check_waiting;
 use crate::raw::view::{View, kernel_body};
@@ -37,6 +38,8 @@ pub(super) struct Gather<'ctx> {
     pub repeatable: bool,
     /// Whether the threads of its blocks have nothing to do with each other.
     pub loose: bool,
+    /// Whether its blocks launch.
+    pub launches: bool,
     /// Whether the body adds up what may wait in registers ([`super::sums`]).
     pub sums: bool,
     /// The most threads that a block may have.
@@ -69,6 +72,7 @@ pub(super) fn gather<'ctx>(
         deep: is_deep(View::function(kernel)),
         repeatable: is_repeatable(View::function(kernel)),
         loose: is_loose(View::function(kernel)),
+        launches: sequence::launches(kernel),
         sums: false,
         most_threads: most_threads.unwrap_or(0).min(1024),
     })
@@ -456,19 +460,43 @@ pub(super) fn run(
     text: &mut Text,
 ) {
     let number = text.set(&format!("sub i32 {block}, {begin}"));
+    let place = place_of(gather, &number, grid, text);
+    run_at(gather, body, arguments, values, grid, &place, text);
+}
+
+/// Where in its grid the block with a number is.
+pub(super) fn place_of(
+    gather: &Gather<'_>,
+    number: &str,
+    grid: &[String; 3],
+    text: &mut Text,
+) -> [String; 3] {
+    if !gather.deep {
+        return [number.to_string(), "0".into(), "0".into()];
+    }
+    let x = text.set(&format!("urem i32 {number}, {}", grid[0]));
+    let above = text.set(&format!("udiv i32 {number}, {}", grid[0]));
+    let y = text.set(&format!("urem i32 {above}, {}", grid[1]));
+    [x, y, text.set(&format!("udiv i32 {above}, {}", grid[1]))]
+}
+
+/// Calls the body as the block at a place in its grid.
+pub(super) fn run_at(
+    gather: &Gather<'_>,
+    body: &str,
+    arguments: &[Argument],
+    values: &[String],
+    grid: &[String; 3],
+    place: &[String; 3],
+    text: &mut Text,
+) {
     let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
+    let axes = if gather.deep { 3 } else { 1 };
+    extras[..axes].clone_from_slice(&place[..axes]);
     for (axis, name) in ["x", "y", "z"].iter().enumerate() {
         extras[3 + axis] = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.tid.{name}()"));
         extras[6 + axis] = grid[axis].clone();
         extras[9 + axis] = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.ntid.{name}()"));
-    }
-    if gather.deep {
-        extras[0] = text.set(&format!("urem i32 {number}, {}", extras[6]));
-        let above = text.set(&format!("udiv i32 {number}, {}", extras[6]));
-        extras[1] = text.set(&format!("urem i32 {above}, {}", extras[7]));
-        extras[2] = text.set(&format!("udiv i32 {above}, {}", extras[7]));
-    } else {
-        extras[0] = number;
     }
     let row = text.set(&format!("mul i32 {}, {}", extras[0], extras[9]));
     extras[12] = text.set(&format!("add i32 {row}, {}", extras[3]));

@@ -12,7 +12,7 @@
 //! - [`late`]: launches move to the end of their kernel, where all lanes of a warp are there;
 //! - [`sums`]: what a child adds up by atomic operations is added up in registers first;
 //! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
-//! - [`queue`]: what no stream orders is one launch, or few, for a whole grid;
+//! - [`queue`], with [`turns`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`] finds that it can
 //!   be;
@@ -57,6 +57,7 @@ mod sums;
 #[cfg(test)]
 mod testing;
 pub mod tuning;
+mod turns;
 mod waiting;
 mod words;
 

@@ -20,12 +20,13 @@
 
 use cdp_ir::Aggregate;
 
-use super::argument::{Argument, size};
+use super::argument::Argument;
 use super::emit::{Text, launch, quoted};
-use super::gather::{Calls, Gather, Lanes, end, run};
+use super::gather::{Calls, Gather, Lanes, end, run_at};
 use super::parent::Said;
-use super::records::{Records, copy, record};
+use super::records::{Records, record};
 use super::tuning::Tuning;
+use super::turns::{Held, turn};
 
 const FUNCTIONS: &str = include_str!("queue.ll");
 /// The functions that all queues share, for so many sites. What several do once for a warp, and goes to memory again and
@@ -105,9 +106,10 @@ impl Queue {
         let small = Size::new(most(tuning.queue_records), 0, bytes);
         let large = (tuning.queue_large > 0)
             .then(|| Size::new(most(tuning.queue_large), buckets * small.stride, bytes));
-        let waves = match gather.sums && gather.loose {
-            true => tuning.waves.max(tuning.waves_of_sums),
-            false => tuning.waves,
+        // Of a recursion the next level waits for each block's last record.
+        let waves = match gather.launches {
+            true => tuning.waves,
+            false => tuning.waves.max(tuning.waves_of_leaves),
         };
         let waves = if gather.repeatable { waves } else { 0 };
         Queue {
@@ -351,42 +353,16 @@ impl Queue {
         }
         let records = self.place("%bucket", gather, arguments, &mut text);
         records.search(&mut text);
-        text.line("br label %turn");
-        text.label("turn");
-        text.line("%t.block = phi i32 [ %block, %run ], [ %t.block.next, %again ]");
-        text.line("%t.low = phi i32 [ %low, %run ], [ %t.record, %again ]");
-        text.line("%t.begin = phi i32 [ %begin, %run ], [ %t.first, %again ]");
-        text.line("%t.block.next = add i32 %t.block, 1");
-        text.line("br label %advance");
-        text.label("advance");
-        text.line("%t.record = phi i32 [ %t.low, %turn ], [ %t.record.next, %step ]");
-        text.line("%t.first = phi i32 [ %t.begin, %turn ], [ %t.end, %step ]");
-        let at = records.end("%t.record", &mut text);
-        text.line(&format!("%t.end = load i32, ptr {at}, align 4"));
-        text.line("%t.record.next = add i32 %t.record, 1");
-        let here = text.set("icmp ult i32 %t.block, %t.end");
-        text.line(&format!("br i1 {here}, label %load, label %step"));
-        text.label("step");
-        text.line("br label %advance");
-        text.label("load");
-        let own = records.record("%t.record", &mut text);
-        let grid = records.grid(gather.deep, &own, &mut text);
-        let mut values = records.load(arguments, &own, &mut text);
-        for (index, argument) in arguments.iter().enumerate() {
-            if argument.by_value.is_some() {
-                let (bytes, align) = size(argument);
-                text.line(&copy(&format!("%copy{index}"), &values[index], bytes, align));
-                values[index] = format!("%copy{index}");
-            }
-        }
+        let held = turn(gather, arguments, &records, &mut text);
         text.line("%t.last = icmp eq i32 %t.block.next, %stop");
         text.line("br i1 %t.last, label %last, label %left");
         leave(&mut text);
         text.label("left");
-        let real = text.set(&format!("icmp ne i32 {}, 0", grid[0]));
+        let real = text.set(&format!("icmp ne i32 {}, 0", held.grid[0]));
         text.line(&format!("br i1 {real}, label %real, label %next"));
         text.label("real");
-        run(gather, body, arguments, &values, &grid, ["%t.block", "%t.first"], &mut text);
+        let Held { values, grid, place } = &held;
+        run_at(gather, body, arguments, values, grid, place, &mut text);
         text.line("br label %next");
         text.label("next");
         text.line("br i1 %t.last, label %out, label %again");

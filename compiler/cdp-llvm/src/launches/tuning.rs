@@ -51,8 +51,8 @@ pub struct Tuning {
     /// Blocks of such a launch, as many times as the device can run at a time, above which a block does the work of
     /// several; 0 for never.
     pub waves: u32,
-    /// The same of children that nothing but what they add up has in common, which is written once a warp then.
-    pub waves_of_sums: u32,
+    /// The same of children that launch nothing.
+    pub waves_of_leaves: u32,
     /// Chunks of 32 records for launches that keep their order ([`super::sequence`]); 0 for none.
     pub sequence: u32,
     /// Blocks of a child that one block does the work of in its turn.
@@ -86,9 +86,9 @@ impl Default for Tuning {
             queue_records: 1024,
             queue_large: 32_768,
             quiet: 4,
-            patience: 64,
+            patience: 16,
             waves: 0,
-            waves_of_sums: 1,
+            waves_of_leaves: 2,
             sequence: 4096,
             turn_blocks: 8,
             pace: 32_768,
