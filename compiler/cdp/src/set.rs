@@ -105,6 +105,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "most-steps-in-order" => tuning.most_steps_in_order = value,
             "parents-shift" => tuning.parents_shift = value,
             "sums" => tuning.sums = value,
+            "ranges" => tuning.ranges = value,
             "late" => tuning.late = value,
             "gather" => tuning.gather = value,
             "crowd" => tuning.crowd = value,

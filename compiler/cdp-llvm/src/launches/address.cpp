@@ -59,8 +59,7 @@ extern "C" int cdp_launches_no_memory(LLVMValueRef FunctionRef) {
 /// for the whole device. Yields its kind as LLVM's C interface numbers them, or -1.
 extern "C" int cdp_launches_reduces(LLVMValueRef ValueRef) {
   const auto *Update = dyn_cast<AtomicRMWInst>(unwrap(ValueRef));
-  if (!Update || !Update->use_empty() || Update->isVolatile() ||
-      Update->getOrdering() != AtomicOrdering::Monotonic)
+  if (!Update || Update->isVolatile() || Update->getOrdering() != AtomicOrdering::Monotonic)
     return -1;
   if (Update->getSyncScopeID() != SyncScope::System) {
     SmallVector<StringRef, 8> Names;

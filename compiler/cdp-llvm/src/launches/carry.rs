@@ -26,7 +26,7 @@ use super::parent::{self, LaunchSite};
 use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::{self, Sequence};
-use super::{Pass, Plan, Plans, prepare, sums};
+use super::{Pass, Plan, Plans, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse;
 use crate::raw;
@@ -101,6 +101,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
         }
         let mut definitions = distribute::DEFINITIONS.to_string() + &sums::definitions(&sums);
+        let shared = self.options.launch_tuning.ranges > 0;
+        let ranges: Vec<_> = plans.iter().map(|(parent, _)| ranges::found(*parent)).collect();
+        definitions += &ranges::definitions(ranges.iter().flatten().filter(|_| shared));
         if gathered.iter().any(|gathered| gathered.queue.is_some()) {
             definitions += &queue::functions(queues);
         }
@@ -138,6 +141,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
         }
         self.sums = sums::mark(self.context, self.module, sums)?;
+        for ranges in ranges.into_iter().filter(|_| shared) {
+            ranges::share(self.context, self.module, ranges)?;
+        }
         let mut names = names.into_iter();
         for (parent, plans) in plans {
             let launched = self.begin(parent, &plans)?;
@@ -520,6 +526,7 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
                 sequence::THREADS,
                 distribute::ORDER_BEGIN,
                 sums::SUM,
+                ranges::RANGE,
             ];
             starts.iter().any(|start| name.starts_with(start))
         })

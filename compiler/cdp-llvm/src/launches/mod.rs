@@ -11,6 +11,7 @@
 //!   [`limit`] with [`tuning`] says how small;
 //! - [`late`]: launches move to the end of their kernel, where all lanes of a warp are there;
 //! - [`sums`]: what a child adds up by atomic operations is added up in registers first;
+//! - [`ranges`]: of one counter that all threads of a parent take from, a warp takes by one operation;
 //! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`queue`], with [`turns`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
@@ -44,6 +45,7 @@ mod prepare;
 pub mod print;
 mod proof;
 mod queue;
+mod ranges;
 mod recording;
 mod records;
 mod relax;

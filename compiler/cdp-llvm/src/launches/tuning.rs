@@ -31,6 +31,8 @@ pub struct Tuning {
     pub late: u32,
     /// Whether what children add up is added up in registers first; 0 for never.
     pub sums: u32,
+    /// Whether lanes that take ranges of one counter take them together ([`super::ranges`]); 0 for never.
+    pub ranges: u32,
     /// Lanes of a warp whose launches are made one; 0 for never.
     pub gather: u32,
     /// Children of a warp that its lanes run one after another where the launches of a grid are gathered.
@@ -79,6 +81,7 @@ impl Default for Tuning {
             parents_shift_in_order: 3,
             late: 1,
             sums: 1,
+            ranges: 1,
             gather: 2,
             crowd: 8,
             crowd_steps: 2,

@@ -293,6 +293,11 @@ impl<'ctx> View<'ctx> {
     /// The kind of an atomic operation that orders nothing, whose result nobody looks at, and that is atomic for
     /// the whole device.
     pub fn reduction(self) -> Option<LLVMAtomicRMWBinOp> {
+        self.plain_update().filter(|_| self.users().is_empty())
+    }
+
+    /// The same of one whose result may be looked at.
+    pub fn plain_update(self) -> Option<LLVMAtomicRMWBinOp> {
         use LLVMAtomicRMWBinOp::{
             LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpFAdd,
             LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpOr,

@@ -101,7 +101,7 @@ fn operation(kind: LLVMAtomicRMWBinOp) -> Option<&'static str> {
 }
 
 /// Whether an address is the same for all threads of a child, as far as can be seen.
-fn stands_still(value: View<'_>, parameters: u32, depth: u32) -> bool {
+pub(super) fn stands_still(value: View<'_>, parameters: u32, depth: u32) -> bool {
     if let Some(index) = value.parameter_index() {
         return index < parameters;
     }
@@ -325,7 +325,7 @@ fn write(kind: &Kind) -> String {
     )
 }
 
-fn shuffled(value: &str, from: &str, bits: u32, text: &mut Text) -> String {
+pub(super) fn shuffled(value: &str, from: &str, bits: u32, text: &mut Text) -> String {
     match bits {
         64 => text.shuffle_wide("%mask", value, from),
         _ => text.shuffle("%mask", value, from),
