@@ -2,7 +2,9 @@
 //! evaluator is the IR's.
 
 use cdp_ir::evaluate::{Body, Known, from_f32, from_f64, from_f64_as, truth_of};
-use cdp_ir::{BinaryOp, Const, Evaluator, Expr, ExprKind, FloatKind, FuncId, GlobalId, LocalId};
+use cdp_ir::{
+    BinaryOp, CastKind, Const, Evaluator, Expr, ExprKind, FloatKind, FuncId, GlobalId, LocalId,
+};
 
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
@@ -84,6 +86,11 @@ impl<'a> Checker<'a> {
             ExprKind::Store { .. } | ExprKind::Update { .. } => {
                 Some("it changes a variable".into())
             }
+            ExprKind::Cast { kind: CastKind::FloatToInt, operand }
+                if self.const_eval(operand).is_some() =>
+            {
+                Some("the number is beyond the range of the integer that it becomes".into())
+            }
             ExprKind::Binary { op: BinaryOp::Div | BinaryOp::Rem, rhs, .. }
                 if matches!(self.const_eval(rhs), Some(Const::Int(0) | Const::Zero)) =>
             {
@@ -112,7 +119,7 @@ impl<'a> Checker<'a> {
 
     /// The evaluator, with what is known here.
     pub fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator { types: &self.types.ir, known: self }
+        Evaluator { types: &self.types.ir, known: self, clamps: false }
     }
 
     /// Evaluates an expression to a constant; `None` when it is not constant.

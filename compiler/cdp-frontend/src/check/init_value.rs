@@ -1,6 +1,6 @@
 //! What becomes of an initialiser: a constant, stores, or a value.
 
-use cdp_ir::{Const, Expr, ExprKind};
+use cdp_ir::{Const, Evaluator, Expr, ExprKind};
 
 use super::ctype::{CRecordKind, QualType};
 use super::init::Node;
@@ -12,16 +12,20 @@ use crate::source::Span;
 impl<'a> Checker<'a> {
     /// The constant an initialiser makes, when all its values are constant.
     pub fn node_const(&self, node: &Node, ty: QualType) -> Option<Const> {
+        self.node_const_by(self.evaluator(), node, ty)
+    }
+
+    fn node_const_by(&self, by: Evaluator<'_>, node: &Node, ty: QualType) -> Option<Const> {
         match node {
             Node::Default => Some(self.default_const(ty)),
-            Node::Value(expr) => self.const_eval(expr),
+            Node::Value(expr) => by.value(expr),
             Node::Parts(parts) => {
                 if let Some((elem, len)) = self.types.array(ty) {
                     let last = parts.iter().map(|(index, _)| index + 1).max().unwrap_or(0);
                     let count = if self.has_defaults(elem) { len.unwrap_or(last) } else { last };
                     let mut items = vec![self.default_const(elem); count as usize];
                     for (index, part) in parts {
-                        items[*index as usize] = self.node_const(part, elem)?;
+                        items[*index as usize] = self.node_const_by(by, part, elem)?;
                     }
                     return Some(Const::Array(items));
                 }
@@ -31,7 +35,9 @@ impl<'a> Checker<'a> {
                 for (index, field) in record.fields.iter().enumerate() {
                     let index = index as u32;
                     match parts.iter().find(|(at, _)| *at == u64::from(index)) {
-                        Some((_, part)) => fields.push((index, self.node_const(part, field.ty)?)),
+                        Some((_, part)) => {
+                            fields.push((index, self.node_const_by(by, part, field.ty)?))
+                        }
                         None if self.is_dim3(ty) => fields.push((index, Const::Int(1))),
                         None if record.kind == CRecordKind::Struct => {
                             let default = self.field_default(field);
@@ -235,7 +241,8 @@ impl<'a> Checker<'a> {
         span: Span,
         device: bool,
     ) -> Option<Const> {
-        if let Some(constant) = self.node_const(node, ty) {
+        let by = Evaluator { clamps: !device, ..self.evaluator() };
+        if let Some(constant) = self.node_const_by(by, node, ty) {
             return Some(constant);
         }
         if self.node_poisoned(node) {

@@ -42,6 +42,9 @@ pub struct Evaluator<'k> {
     pub types: &'k TypeTable,
     /// What is known beside them.
     pub known: &'k dyn Known,
+    /// A number beyond the range of the integer that it becomes is the integer's nearest (no number: 0), as host
+    /// compilers have it in static variables; otherwise it is not constant.
+    pub clamps: bool,
 }
 
 /// Truncates to a width and extends by the signedness.
@@ -352,9 +355,16 @@ impl Evaluator<'_> {
                     (0.0, 2f64.powi(i32::from(bits)))
                 };
                 let whole = value.trunc();
-                // Out of range is no constant expression (C++ [conv.fpint]).
                 if whole.is_nan() || whole < min || whole >= max {
-                    return None;
+                    // Out of range is no constant expression (C++ [conv.fpint]).
+                    let greatest = (1_i128 << (bits - u8::from(signed)).min(127)).wrapping_sub(1);
+                    let nearest = match whole.partial_cmp(&0.0) {
+                        Some(Ordering::Greater) if bits == 128 && !signed => -1,
+                        Some(Ordering::Greater) => greatest,
+                        Some(Ordering::Less) if signed => -greatest - 1,
+                        _ => 0,
+                    };
+                    return self.clamps.then_some(Const::Int(nearest));
                 }
                 let int =
                     if bits == 128 && !signed { whole as u128 as i128 } else { whole as i128 };

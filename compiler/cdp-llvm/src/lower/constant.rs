@@ -13,6 +13,8 @@ use crate::raw;
 
 /// Arrays with at most this many trailing zero elements list them; longer tails are one piece.
 const LISTED_ZEROS: u64 = 16;
+/// The same for bytes, of which strings are made; optimisations know strings that are one piece.
+const LISTED_ZERO_BYTES: u64 = 4096;
 
 impl<'ctx> Unit<'_, 'ctx> {
     /// A scalar constant in a register.
@@ -46,6 +48,12 @@ impl<'ctx> Unit<'_, 'ctx> {
             }
             (Const::Float(bits), Type::Float(kind)) => Ok(self.float_const(*bits, *kind)),
             (Const::Bytes(bytes), Type::Array { len, .. }) => {
+                let tail = len.saturating_sub(bytes.len() as u64);
+                if tail > LISTED_ZERO_BYTES {
+                    let zeros = zero(self.context.i8_type().array_type(tail as u32).into());
+                    let text = self.context.const_string(bytes, false).into();
+                    return Ok(self.context.const_struct(&[text, zeros], true).into());
+                }
                 let mut bytes = bytes.clone();
                 bytes.resize(*len as usize, 0);
                 Ok(self.context.const_string(&bytes, false).into())
