@@ -44,6 +44,7 @@ SECTIONS {
   .tdata : { *(.tdata .tdata.*) }
   .tbss : { *(.tbss .tbss.*) }
   .gcc_except_table : { *(.gcc_except_table .gcc_except_table.*) }
+  .eh_frame : { KEEP(*(.eh_frame)) }
   .init_array : { KEEP(*(.init_array .init_array.*)) }
   /DISCARD/ : { *(.llvmbc .llvmcmd .comment) }
 }
@@ -187,11 +188,11 @@ mod tests {
         let sources = [
             (
                 "a.s",
-                ".section .text.a,\"ax\"\n.globl cudaOne\ncudaOne: call helper\nret\n.globl cuOne\ncuOne: ret\n.globl cubic\ncubic: ret\n",
+                ".section .text.a,\"ax\"\n.globl cudaOne\ncudaOne: .cfi_startproc\ncall helper\nret\n.cfi_endproc\n.globl cuOne\ncuOne: ret\n.globl cubic\ncubic: ret\n",
             ),
             (
                 "b.s",
-                ".section .text.b,\"ax\"\n.globl helper\nhelper: ret\n.globl unused\nunused: ret\n",
+                ".section .text.b,\"ax\"\n.globl helper\nhelper: ret\n.section .text.c,\"ax\"\n.globl unused\nunused: .cfi_startproc\nret\n.cfi_endproc\n",
             ),
         ];
         for (name, text) in sources {
@@ -219,6 +220,9 @@ mod tests {
             file.sections().filter(|s| s.name().is_ok_and(|n| n.starts_with(".text"))).count(),
             1
         );
+        // Debuggers and panics find their way through it, by a table of the functions that are left.
+        let unwinding = file.section_by_name(".eh_frame").expect("the table of a.s");
+        assert_eq!(unwinding.relocations().count(), 1);
         let library = prelinked_shared(&archive, None).unwrap();
         assert_eq!(library, path.with_extension("so"));
         assert_eq!(prelinked_shared(&archive, None), Some(library.clone()), "it is kept");
