@@ -264,25 +264,21 @@ impl<'a> Checker<'a> {
             names.extend(self.session.unused.iter().map(|(name, _)| self.text(*name)));
         }
         names.sort_unstable();
-        let own = nearest(text, names.into_iter());
-        if let Some(own) = own {
-            return Some(own.to_owned());
-        }
         if types {
-            return nearest(text, builtins::types::all_types().map(|def| def.name))
-                .map(str::to_owned);
+            let known = builtins::types::all_types().map(|def| def.name);
+            return nearest(text, names.into_iter().chain(known)).map(str::to_owned);
         }
         let functions = builtins::all_functions().filter(|row| !row.flags.internal);
         let builtin = functions
             .map(|row| row.name)
             .chain(builtins::constants::all_constants().map(|constant| constant.name))
             .chain(builtins::variables::VARIABLES.iter().map(|variable| variable.name));
-        nearest(text, builtin).map(str::to_owned)
+        nearest(text, names.into_iter().chain(builtin)).map(str::to_owned)
     }
 }
 
-/// The candidate within a third of the text's length in edits, the nearest first. Nobody misspells a very
-/// long name, and comparing two of them would take long.
+/// The candidate within a third of the text's length in edits, the nearest, and of those the first. Nobody
+/// misspells a very long name, and comparing two of them would take long.
 pub fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (text.len() / 3).clamp(1, 3);
     if !(2..=100).contains(&text.len()) {

@@ -22,18 +22,35 @@ fn the_first_of_many_errors_are_kept() {
     assert!(found.iter().all(|code| code == "E0207"), "{found:?}");
 }
 
+/// What the findings of a text say against them.
+fn helps(text: &str) -> Vec<String> {
+    let mut session = Session::new();
+    let parsed = parse_text(&mut session, "a.cdp", text, &PreprocessOptions::default());
+    let mut all = parsed.diagnostics;
+    all.extend(check(&parsed.unit, &session, &CheckOptions::default()).diagnostics);
+    let all = all.finish(&WarningOptions::default(), &session.sources);
+    all.iter().flat_map(|found| &found.helps).map(|help| help.text.to_string()).collect()
+}
+
+/// Of names as near as each other the program's own comes first.
+#[test]
+fn the_nearest_name_is_suggested() {
+    let own = "#include <stdio.h>\n__device__ int minn(int a) { return a; } __device__ void f() { ";
+    for (wrong, right) in [
+        ("pritnf(\"x\");", "printf"),
+        ("Printf(\"x\");", "printf"),
+        ("mins(1);", "minn"),
+        ("__synctreads();", "__syncthreads"),
+    ] {
+        let text = format!("{own}{wrong} }}");
+        assert_eq!(helps(&text), [format!("a similar name exists: `{right}`")], "{text}");
+    }
+}
+
 /// What clang would take is refused with the file's other name as a cure, said once.
 #[test]
 fn the_other_name_of_the_file_is_a_cure() {
-    let cures = |text: &str| {
-        let mut session = Session::new();
-        let parsed = parse_text(&mut session, "a.cdp", text, &PreprocessOptions::default());
-        let mut all = parsed.diagnostics;
-        all.extend(check(&parsed.unit, &session, &CheckOptions::default()).diagnostics);
-        let all = all.finish(&WarningOptions::default(), &session.sources);
-        let helps = all.iter().flat_map(|found| &found.helps);
-        helps.filter(|help| help.text == NAME_IT_CU).count()
-    };
+    let cures = |text: &str| helps(text).iter().filter(|help| *help == NAME_IT_CU).count();
     for text in [
         "template <class T> __device__ T f(T x) { return x; }",
         "__device__ int f() { return [](int x) { return x; }(1); }",
