@@ -104,9 +104,17 @@ pub fn declaring(name: &str) -> Option<&'static str> {
     NAMES.iter().copied().filter(|header| header.ends_with(".h")).find(|header| {
         let text = find(header).map_or("", |(_, text)| text);
         text.match_indices(name).any(|(at, _)| {
-            !text[..at].ends_with(part)
+            let line = text[..at].rsplit('\n').next().unwrap_or_default();
+            // What stands in brackets is a parameter, a member or in a body, and bodies are indented.
+            let is_outside = |[open, close]: [char; 2]| {
+                line.matches(open).count() == line.matches(close).count()
+            };
+            !line.ends_with(part)
                 && text[at + name.len()..].starts_with(['(', ';', ' '])
-                && !text[..at].rsplit('\n').next().is_some_and(|line| line.contains("//"))
+                && !line.contains("//")
+                && !line.starts_with([' ', '\t'])
+                && is_outside(['(', ')'])
+                && is_outside(['{', '}'])
         })
     })
 }

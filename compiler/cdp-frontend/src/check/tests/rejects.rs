@@ -47,6 +47,24 @@ fn the_nearest_name_is_suggested() {
     }
 }
 
+/// Headers declare functions, macros and types, not what is inside of those.
+#[test]
+fn the_header_that_declares_a_name_is_suggested() {
+    for (name, header) in [
+        ("qsort", "stdlib.h"),
+        ("EOF", "stdio.h"),
+        ("make_cuComplex", "cuComplex.h"),
+        ("M_PI", "math.h"),
+    ] {
+        let text = format!("int f() {{ return {name}; }}");
+        assert_eq!(helps(&text), [format!("`#include <{header}>` declares it")], "{text}");
+    }
+    for name in ["d", "k", "x", "re", "large", "tm_sec", "compare"] {
+        let all = helps(&format!("int f() {{ return {name}; }}"));
+        assert!(all.iter().all(|help| !help.contains("#include")), "{name}: {all:?}");
+    }
+}
+
 /// What clang would take is refused with the file's other name as a cure, said once.
 #[test]
 fn the_other_name_of_the_file_is_a_cure() {
