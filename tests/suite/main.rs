@@ -28,6 +28,7 @@ mod foreign_objects;
 mod hostile;
 mod internals;
 mod interop;
+mod launch_choices;
 mod launch_sizes;
 mod launches;
 mod link_inputs;
@@ -66,6 +67,7 @@ fn main() {
     trials.extend(snapshots::trials());
     trials.extend(run::trials());
     trials.extend(races::trials());
+    trials.extend(launch_choices::trials());
     trials.extend(launch_sizes::trials());
     trials.extend(launches::trials());
     trials.extend(cuda::trials());

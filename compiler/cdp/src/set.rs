@@ -97,6 +97,8 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
         let value: u32 = value.parse().ok()?;
         match name {
             "own" => tuning.own = value,
+            "dealt" => tuning.dealt = value,
+            "dealt-steps" => tuning.dealt_steps = value,
             "threshold" => tuning.threshold = Some(value),
             "least-steps" => tuning.least_steps = value,
             "least-steps-ordered" => tuning.least_steps_ordered = value,

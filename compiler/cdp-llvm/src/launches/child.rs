@@ -10,6 +10,7 @@ use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee};
 use super::guard::{self, Guard};
+use super::stride::strides;
 use super::waiting::check_waiting;
 use crate::kernel::PTX_KERNEL;
 use crate::raw::view::{Block, View, kernel_body};
@@ -32,6 +33,8 @@ pub(super) struct Child<'ctx> {
     pub most_threads: u32,
     /// Whether a thread has a loop, whose length nobody knows.
     pub loops: bool,
+    /// Whether a thread's one loop takes the turns of further threads, up to the guard's bound ([`super::stride`]).
+    pub strides: bool,
     pub instructions: usize,
     /// Whether it adds up what may wait in registers ([`super::sums`]).
     pub sums: bool,
@@ -76,13 +79,18 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
         let parameter = View::function(body).parameter(first + index as u32);
         *used = parameter.is_some_and(|parameter| !parameter.users().is_empty());
     }
-    let blocks = View::function(body).blocks();
+    let view = View::function(body);
+    let blocks = view.blocks();
+    let guard = guard::find(body, first + EXTRAS.len() as u32 - 1);
+    let flat = ![1, 2, 4, 5].iter().any(|index| used[*index]);
+    let strides = flat && guard.as_ref().is_some_and(|guard| strides(view, guard, first));
     Ok(Child {
         body,
         used,
-        guard: guard::find(body, first + EXTRAS.len() as u32 - 1),
+        guard,
         most_threads,
-        loops: has_loops(View::function(body)),
+        loops: has_loops(view) && !strides,
+        strides,
         instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
         sums: false,
     })

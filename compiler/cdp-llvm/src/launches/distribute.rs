@@ -24,6 +24,7 @@ use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
 use super::limit::parents;
 use super::queue::Queue;
+use super::ranges::up_to;
 use super::rounds::{Round, is_flat, summed};
 use super::sequence::{self, Sequence};
 use super::tuning::Tuning;
@@ -325,7 +326,7 @@ impl Site<'_, '_> {
     }
 
     /// Is the launch one that would succeed, how many threads are there (`%total`), how many have work
-    /// (`%work`), is that little enough to do here (`%small`)?
+    /// (`%work`, and with their turns `%turns`), is that little enough to do here (`%small`)?
     fn head(&self, child: &Child<'_>, text: &mut Text) {
         let mut fits = vec!["%valid".to_string()];
         let threads = self.valid(Some(child), text);
@@ -340,9 +341,7 @@ impl Site<'_, '_> {
             fits.push(text.set(&format!("xor i1 {launched}, true")));
         }
         let fits = text.all(&fits);
-        let work = self.work(child, &threads, &fits, text);
-        let work = text.set(&format!("trunc i64 {work} to i32"));
-        text.line(&format!("%work = add i32 {work}, 0"));
+        self.work(child, &threads, &fits, text);
         text.line("%mask = call i32 @llvm.nvvm.activemask()");
         text.line("%lanes = call i32 @llvm.ctpop.i32(i32 %mask)");
         text.rank("%rank", "%mask");
@@ -350,7 +349,7 @@ impl Site<'_, '_> {
             parents(text);
         }
         let limit = self.limit(child, text);
-        let little = text.set(&format!("icmp ule i32 %work, {limit}"));
+        let little = text.set(&format!("icmp ule i32 %turns, {limit}"));
         let small = text.set(&format!("and i1 {fits}, {little}"));
         match self.late {
             // A lane without a launch has a child of no threads.
@@ -362,18 +361,23 @@ impl Site<'_, '_> {
         }
     }
 
-    /// How many of so many threads have work, or none unless `fits`.
-    pub(super) fn work(
-        &self,
-        child: &Child<'_>,
-        threads: &str,
-        fits: &str,
-        text: &mut Text,
-    ) -> String {
+    /// How many of so many threads have work, or none unless `fits` (`%work`), and how much work that is (`%turns`).
+    pub(super) fn work(&self, child: &Child<'_>, threads: &str, fits: &str, text: &mut Text) {
         let all = text.set(&format!("select i1 {fits}, i64 {threads}, i64 0"));
-        match &child.guard {
+        let [work, turns] = match &child.guard {
             Some(guard) if is_flat(child) => self.guarded(guard, &all, text),
-            _ => all,
+            _ => [all.clone(), all],
+        };
+        text.line(&format!("%work = trunc i64 {work} to i32"));
+        match child.strides {
+            // None, where there is no work.
+            true => {
+                let turns = text.set(&format!("trunc i64 {turns} to i32"));
+                let some = text.set("icmp ne i32 %work, 0");
+                let turns = text.set(&format!("call i32 @llvm.umax.i32(i32 {turns}, i32 %work)"));
+                text.line(&format!("%turns = select i1 {some}, i32 {turns}, i32 0"));
+            }
+            false => text.line("%turns = add i32 %work, 0"),
         }
     }
 
@@ -381,31 +385,37 @@ impl Site<'_, '_> {
     fn independent(&self, child: &Child<'_>, text: &mut Text) {
         self.head(child, text);
         let own = self.tuning.own;
-        let tiny = text.set(&format!("icmp ule i32 %work, {own}"));
+        let tiny = text.set(&format!("icmp ule i32 %turns, {own}"));
         let tiny = text.set(&format!("and i1 %small, {tiny}"));
-        text.line(&format!("%own = select i1 {tiny}, i32 %work, i32 0"));
         let other = text.set(&format!("xor i1 {tiny}, true"));
         let other = text.set(&format!("and i1 %small, {other}"));
         let waiting = text.ballot(&other);
         if self.queue.is_some() {
             // Where a grid's launches are one, so many children in a row take longer than theirs.
-            let steps = if child.loops { 0 } else { self.tuning.crowd_steps };
+            let steps = if child.loops || child.strides { 0 } else { self.tuning.crowd_steps };
             let short = text.set(&format!("mul i32 %lanes, {steps}"));
-            let long = text.set(&format!("icmp ugt i32 %work, {short}"));
+            let long = text.set(&format!("icmp ugt i32 %turns, {short}"));
             let long = text.set(&format!("and i1 {other}, {long}"));
             let long = text.ballot(&long);
             let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {long})"));
             let few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
-            text.line(&format!("%waiting = select i1 {few}, i32 {waiting}, i32 0"));
+            text.line(&format!("%others = select i1 {few}, i32 {waiting}, i32 0"));
             let here = text.set(&format!("or i1 {tiny}, {few}"));
             text.line(&format!("%run = and i1 %small, {here}"));
         } else {
-            text.line(&format!("%waiting = or i32 {waiting}, 0"));
+            text.line(&format!("%others = or i32 {waiting}, 0"));
             text.line("%run = or i1 %small, false");
         }
+        let dealt = self.dealt(&tiny, text);
         text.line("br label %round");
-        let first =
-            Round { from: "entry", index: "0", step: "1", end: "%own", waiting: "%waiting" };
+        let first = Round {
+            from: "scanned",
+            index: "0",
+            step: "1",
+            end: "%own",
+            waiting: "%waiting",
+            dealt: dealt.each_ref().map(String::as_str),
+        };
         self.rounds(child, Some(&first), text);
         text.label("done");
         summed(child, text);
@@ -426,6 +436,67 @@ impl Site<'_, '_> {
         }
         text.label("out");
         text.line("ret i32 0");
+    }
+
+    /// Which of the children that are run each lane runs by itself (`%own` threads), which all lanes together, one after the
+    /// other (`%waiting`), and which are dealt to them ([`Round::dealt`]), so that a lane with few threads helps one with
+    /// many. Goes on in the block `scanned`.
+    fn dealt(&self, tiny: &str, text: &mut Text) -> [String; 3] {
+        // Lanes find each other's by their numbers.
+        let next = text.set("add i32 %mask, 1");
+        let beyond = text.set(&format!("and i32 %mask, {next}"));
+        let first = text.set(&format!("icmp eq i32 {beyond}, 0"));
+        let most = text.set(&format!("mul i32 %lanes, {}", self.tuning.dealt_steps));
+        let little = text.set(&format!("icmp ule i32 %work, {most}"));
+        let many = text.set(&format!("icmp ugt i32 %work, {}", self.tuning.dealt));
+        let dealt = text.all(&["%run".into(), first, little, many]);
+        let all = text.ballot(&dealt);
+        text.line(&format!("%deal.own = select i1 {dealt}, i32 %work, i32 0"));
+        let some = text.set(&format!("icmp ne i32 {all}, 0"));
+        text.line("br label %unscanned");
+        text.label("unscanned");
+        text.line(&format!("br i1 {some}, label %scan, label %scanned"));
+        text.label("scan");
+        let sum = up_to("%deal.own", "%rank", 32, text);
+        let last = text.set("sub i32 %lanes, 1");
+        let total = text.shuffle("%mask", &sum, &last);
+        let worth = self.worth_dealing(tiny, &total, text);
+        text.line("br label %scanned");
+        text.label("scanned");
+        let end = text.set(&format!("phi i32 [ 0, %unscanned ], [ {sum}, %scan ]"));
+        let total = text.set(&format!("phi i32 [ 0, %unscanned ], [ {total}, %scan ]"));
+        let deals = text.set(&format!("phi i1 [ false, %unscanned ], [ {worth}, %scan ]"));
+        let begin = text.set(&format!("sub i32 {end}, %deal.own"));
+        let total = text.set(&format!("select i1 {deals}, i32 {total}, i32 0"));
+        let others = text.set(&format!("xor i32 {all}, -1"));
+        let others = text.set(&format!("select i1 {deals}, i32 {others}, i32 -1"));
+        text.line(&format!("%waiting = and i32 %others, {others}"));
+        let dealt = text.set(&format!("and i1 {dealt}, {deals}"));
+        let alone = text.set(&format!("xor i1 {dealt}, true"));
+        let own = text.set(&format!("and i1 {tiny}, {alone}"));
+        text.line(&format!("%own = select i1 {own}, i32 %work, i32 0"));
+        [begin, end, total]
+    }
+
+    /// Whether as many steps as `total` threads take that are dealt, each of which finds its child first, are less than half
+    /// of those that these children take otherwise: tiny ones at the same time, the others one after another.
+    fn worth_dealing(&self, tiny: &str, total: &str, text: &mut Text) -> String {
+        let own = text.set(&format!("select i1 {tiny}, i32 %deal.own, i32 0"));
+        let long = text.set(&format!("icmp ugt i32 {own}, {}", self.tuning.own / 2));
+        let long = text.ballot(&long);
+        let long = text.set(&format!("icmp ne i32 {long}, 0"));
+        let steps = [self.tuning.own, self.tuning.own / 2];
+        let mut steps = text.set(&format!("select i1 {long}, i32 {}, i32 {}", steps[0], steps[1]));
+        let other = text.set(&format!("sub i32 %deal.own, {own}"));
+        for above in ["0", "%lanes"] {
+            let takes = text.set(&format!("icmp ugt i32 {other}, {above}"));
+            let takes = text.ballot(&takes);
+            let takes = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {takes})"));
+            steps = text.set(&format!("add i32 {steps}, {takes}"));
+        }
+        let threads = text.set(&format!("mul i32 {steps}, %lanes"));
+        let twice = text.set(&format!("mul i32 {total}, 2"));
+        text.set(&format!("icmp ule i32 {twice}, {threads}"))
     }
 
     /// One child of the block after another.

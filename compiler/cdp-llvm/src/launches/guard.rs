@@ -20,14 +20,24 @@ pub(super) struct Guard<'ctx> {
     pub bits: u32,
     pub offset: Option<View<'ctx>>,
     pub bound: View<'ctx>,
+    /// The sum, as the test has it for the thread's first turn where it is a loop's.
+    pub index: View<'ctx>,
+    /// It is the thread's number in its block, instead of `global`: threads of each block from the bound on do nothing.
+    pub of_block: bool,
 }
+
+/// Which of [`EXTRAS`] the thread's number in its block is.
+const THREAD_X: u32 = 3;
 
 /// The most blocks between the entry and the test.
 const MOST_BLOCKS: usize = 8;
 
-/// The test of a body, whose parameter `global` is the thread's number along x.
+/// The test of a body, whose parameter `global` is the thread's number along x. It may be a loop's, of which a thread
+/// behind it has no turn.
 pub(super) fn find<'ctx>(body: FunctionValue<'ctx>, global: u32) -> Option<Guard<'ctx>> {
     let view = View::function(body);
+    let thread = global.checked_sub(EXTRAS.len() as u32 - 1).map(|own| own + THREAD_X);
+    let thread = thread.and_then(|thread| view.parameter(thread));
     let global = view.parameter(global)?;
     let mut block = *view.blocks().first()?;
     let mut from: Option<Block<'ctx>> = None;
@@ -53,7 +63,8 @@ pub(super) fn find<'ctx>(body: FunctionValue<'ctx>, global: u32) -> Option<Guard
                 return None;
             }
             let [left, right] = condition.operands()[..] else { return None };
-            comparison(condition.comparison()?, inverted, resolve(left)?, resolve(right)?, global)
+            let sides = [resolve(left)?, resolve(right)?];
+            comparison(condition.comparison()?, inverted, sides, global, thread)
         });
         return guard;
     }
@@ -106,9 +117,9 @@ fn has_effects(block: Block<'_>) -> bool {
 fn comparison<'ctx>(
     predicate: LLVMIntPredicate,
     inverted: bool,
-    left: View<'ctx>,
-    right: View<'ctx>,
+    [left, right]: [View<'ctx>; 2],
     global: View<'ctx>,
+    thread: Option<View<'ctx>>,
 ) -> Option<Guard<'ctx>> {
     use LLVMIntPredicate::{
         LLVMIntSGE, LLVMIntSGT, LLVMIntSLE, LLVMIntSLT, LLVMIntUGE, LLVMIntUGT, LLVMIntULE,
@@ -127,7 +138,10 @@ fn comparison<'ctx>(
     };
     let (less, inclusive) = if inverted { (!less, !inclusive) } else { (less, inclusive) };
     let (index, bound) = if less { (left, right) } else { (right, left) };
-    let (offset, bits) = sum(index, global)?;
+    // The body's last parameters say which thread it is, and that comes later.
+    let own = global.parameter_index()?.checked_sub(EXTRAS.len() as u32 - 1)?;
+    let of_block = sum(index, global).is_none();
+    let (offset, bits) = sum(index, if of_block { thread? } else { global })?;
     // A sum that was formed in fewer bits and widened compares by how it was widened.
     let widened = match index.opcode() {
         Some(LLVMOpcode::LLVMSExt) => Some(true),
@@ -138,8 +152,6 @@ fn comparison<'ctx>(
     if sum_signed != signed && offset.is_some() {
         return None;
     }
-    // The body's last parameters say which thread it is, and that comes later.
-    let own = global.parameter_index()?.checked_sub(EXTRAS.len() as u32 - 1)?;
     let known = |value: View<'ctx>| expression(value, own, 0);
     (known(bound) && offset.is_none_or(known)).then_some(Guard {
         signed,
@@ -147,6 +159,8 @@ fn comparison<'ctx>(
         bits,
         offset,
         bound,
+        index,
+        of_block,
     })
 }
 

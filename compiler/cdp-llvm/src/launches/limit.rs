@@ -13,6 +13,8 @@ use crate::raw::view::View;
 /// What part of a warp's pace a launch has that is not made because its child runs in order: launches of a
 /// thread each, and a few, since blocks that launch much tend to have children that are large too.
 const IN_ORDER: u32 = 32 * 4;
+/// More turns than any limit.
+const MOST_TURNS: u32 = 1 << 30;
 /// Threads of which a large device has room for at a time.
 const RESIDENT_THREADS: u32 = 1 << 18;
 
@@ -67,8 +69,9 @@ impl Site<'_, '_> {
         text.set(&format!("icmp ugt i64 {took}, {budget}"))
     }
 
-    /// Threads that have work: those before the guard's bound, of `all`.
-    pub(super) fn guarded(&self, guard: &Guard<'_>, all: &str, text: &mut Text) -> String {
+    /// Threads that have work: those before the guard's bound, of `all`. And how many turns of loops they have, or
+    /// threads, where these take the turns of others.
+    pub(super) fn guarded(&self, guard: &Guard<'_>, all: &str, text: &mut Text) -> [String; 2] {
         let wide = |text: &mut Text, value: View<'_>| {
             let (name, bits) = self.expression(value, text);
             let extend = if guard.signed { "sext" } else { "zext" };
@@ -107,8 +110,18 @@ impl Site<'_, '_> {
             bound = text.set(&format!("sub i64 {bound}, {offset}"));
         }
         let bound = text.set(&format!("call i64 @llvm.smax.i64(i64 {bound}, i64 0)"));
-        let bound = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {all})"));
-        text.set(&format!("select i1 {exact}, i64 {bound}, i64 {all}"))
+        let turns = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {MOST_TURNS})"));
+        let mut threads = text.set(&format!("call i64 @llvm.smin.i64(i64 {bound}, i64 {all})"));
+        threads = text.set(&format!("select i1 {exact}, i64 {threads}, i64 {all}"));
+        if !guard.of_block {
+            return [threads, turns];
+        }
+        // Several blocks have as many each.
+        let blocks = text.set("zext i32 %gx to i64");
+        let one = text.set("icmp eq i32 %gx, 1");
+        threads = text.set(&format!("select i1 {one}, i64 {threads}, i64 {all}"));
+        let turns = text.set(&format!("mul i64 {turns}, {blocks}"));
+        [threads, text.set(&format!("call i64 @llvm.umin.i64(i64 {turns}, i64 {MOST_TURNS})"))]
     }
 
     /// An expression of the kernel's parameters, of the site's arguments: its name and bits.

@@ -4,7 +4,7 @@
 //! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
 //! - [`streams`]: a stream that is created for one launch is not;
 //! - [`stack`]: a thread that launches its own kernel in grids of one thread runs short ones itself;
-//! - [`parent`], [`child`], [`guard`], [`waiting`], with [`calls`]: analyses, which change nothing;
+//! - [`parent`], [`child`], [`guard`], [`stride`], [`waiting`], with [`calls`]: analyses, which change nothing;
 //! - [`independent`] and [`single`], with [`access`] and [`form`], asked in [`proof`]: an analysis too, whether children that different
 //!   threads launch may overlap;
 //! - [`distribute`], with [`rounds`], [`argument`] and [`emit`]: small children are run by the launching warp;
@@ -55,6 +55,7 @@ pub(crate) mod sequence;
 mod single;
 mod stack;
 mod streams;
+mod stride;
 mod sums;
 #[cfg(test)]
 mod testing;

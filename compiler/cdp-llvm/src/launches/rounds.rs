@@ -15,6 +15,9 @@ pub(super) struct Round<'a> {
     pub step: &'a str,
     pub end: &'a str,
     pub waiting: &'a str,
+    /// Small children whose threads are dealt to all lanes alike: where this lane's begin among all of them, where they end,
+    /// and how many there are.
+    pub dealt: [&'a str; 3],
 }
 
 impl Site<'_, '_> {
@@ -33,10 +36,17 @@ impl Site<'_, '_> {
         };
         // What the lane wrote before its launch is to be seen by those that work for it.
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-        text.line(&format!("%from = call i32 @llvm.cttz.i32(i32 {waiting}, i1 true)"));
         let less = text.set(&format!("sub i32 {waiting}, 1"));
-        text.line(&format!("%rest = and i32 {waiting}, {less}"));
-        let end = text.shuffle("%mask", "%work", "%from");
+        let one = text.set(&format!("call i32 @llvm.cttz.i32(i32 {waiting}, i1 true)"));
+        let rest = text.set(&format!("and i32 {waiting}, {less}"));
+        let end = match first {
+            Some(Round { dealt, .. }) => deal(dealt, &waiting, [&one, &rest], text),
+            None => {
+                text.line(&format!("%from = add i32 {one}, 0"));
+                text.line(&format!("%rest = add i32 {rest}, 0"));
+                text.shuffle("%mask", "%work", "%from")
+            }
+        };
         let dims: Vec<String> = DIMS
             .iter()
             .enumerate()
@@ -55,12 +65,16 @@ impl Site<'_, '_> {
         text.label("round");
         let phi = |text: &mut Text, name: &str, ty: &str, own: &str, other: &str| match first {
             Some(Round { from, .. }) => {
-                text.line(&format!("%r.{name} = phi {ty} [ {own}, %{from} ], [ {other}, %next ]"))
+                text.line(&format!("%r.{name} = phi {ty} [ {own}, %{from} ], [ {other}, %pick ]"))
             }
             None => text.line(&format!("%r.{name} = phi {ty} [ {other}, %next ]")),
         };
         let begin = first.map_or(["", "", "", ""], |r| [r.index, r.step, r.end, r.waiting]);
-        phi(text, "index", "i32", begin[0], "%rank");
+        if first.is_some() {
+            phi(text, "base", "i32", "0", "%base");
+        }
+        let index = if first.is_some() { "%deal.index" } else { "%rank" };
+        phi(text, "index", "i32", begin[0], index);
         phi(text, "step", "i32", begin[1], "%lanes");
         phi(text, "end", "i32", begin[2], &end);
         phi(text, "left", "i32", begin[3], "%rest");
@@ -96,6 +110,10 @@ impl Site<'_, '_> {
         }
         text.line("%left = or i32 %r.left, 0");
         let mut again = text.set("icmp ne i32 %left, 0");
+        if let Some(Round { dealt: [_, _, total], .. }) = first {
+            let more = text.set(&format!("icmp ult i32 %r.base, {total}"));
+            again = text.set(&format!("or i1 {again}, {more}"));
+        }
         if in_order && self.is_timed(child) {
             let slow = self.late_in_order(text);
             // All lanes go on together, or none.
@@ -105,6 +123,56 @@ impl Site<'_, '_> {
         }
         text.line(&format!("br i1 {again}, label %next, label %done"));
     }
+}
+
+/// What a lane does in a round (`%from`, `%deal.index`, and the end, which it yields), in the block `pick`: a thread of a
+/// child that is dealt, as long as there are such, else its part of the child of the first lane that waits.
+fn deal(
+    [begin, end, total]: &[&str; 3],
+    waiting: &str,
+    [one, rest]: [&str; 2],
+    text: &mut Text,
+) -> String {
+    let deals = text.set(&format!("icmp ult i32 %r.base, {total}"));
+    text.line(&format!("br i1 {deals}, label %deal, label %whole"));
+    text.label("whole");
+    let work = text.shuffle("%mask", "%work", one);
+    text.line("br label %pick");
+    text.label("deal");
+    let index = text.set("add i32 %r.base, %rank");
+    let last = text.set("sub i32 %lanes, 1");
+    // The lanes are the first of their warp. How many have ends up to there?
+    let mut before = "0".to_string();
+    for step in [16, 8, 4, 2, 1] {
+        let probe = text.set(&format!("add i32 {before}, {}", step - 1));
+        let there = text.set(&format!("icmp ult i32 {probe}, %lanes"));
+        let probe = text.set(&format!("call i32 @llvm.umin.i32(i32 {probe}, i32 {last})"));
+        let theirs = text.shuffle("%mask", end, &probe);
+        let passed = text.set(&format!("icmp ule i32 {theirs}, {index}"));
+        let passed = text.set(&format!("and i1 {passed}, {there}"));
+        let further = text.set(&format!("add i32 {before}, {step}"));
+        before = text.set(&format!("select i1 {passed}, i32 {further}, i32 {before}"));
+    }
+    let from = text.set(&format!("call i32 @llvm.umin.i32(i32 {before}, i32 {last})"));
+    let first = text.shuffle("%mask", begin, &from);
+    let number = text.set(&format!("sub i32 {index}, {first}"));
+    let some = text.set(&format!("icmp ult i32 {index}, {total}"));
+    let behind = text.set(&format!("add i32 {number}, 1"));
+    let behind = text.set(&format!("select i1 {some}, i32 {behind}, i32 0"));
+    let base = text.set("add i32 %r.base, %lanes");
+    text.line("br label %pick");
+    text.label("pick");
+    let words = [
+        ("from", &from[..], one),
+        ("rest", waiting, rest),
+        ("base", &base, "%r.base"),
+        ("deal.index", &number, "%rank"),
+        ("deal.end", &behind, &work),
+    ];
+    for (name, dealt, whole) in words {
+        text.line(&format!("%{name} = phi i32 [ {dealt}, %deal ], [ {whole}, %whole ]"));
+    }
+    "%deal.end".into()
 }
 
 /// The grid's and the block's dimensions, as names.

@@ -10,6 +10,10 @@
 pub struct Tuning {
     /// Threads of a child that one lane runs by itself, at the same time as other lanes theirs.
     pub own: u32,
+    /// Threads of a child above which they are dealt to all lanes of a warp, with those of other small children.
+    pub dealt: u32,
+    /// Steps of all lanes that such a child takes at most.
+    pub dealt_steps: u32,
     /// The most threads of a child that is not launched; by the model when `None`.
     pub threshold: Option<u32>,
     /// Steps that are always worth it.
@@ -71,6 +75,8 @@ impl Default for Tuning {
     fn default() -> Self {
         Tuning {
             own: 16,
+            dealt: 4,
+            dealt_steps: 2,
             threshold: None,
             least_steps: 8,
             least_steps_ordered: 256,

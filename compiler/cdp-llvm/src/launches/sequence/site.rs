@@ -26,15 +26,14 @@ impl Site<'_, '_> {
     /// From the beginning of a site: its small children. Lanes whose launches are to be recorded come to `launch`.
     pub(in super::super) fn run_recorded(&self, child: &Child<'_>, text: &mut Text) {
         let threads = self.valid(Some(child), text);
-        let work = self.work(child, &threads, "%valid", text);
-        let asked = text.set(&format!("trunc i64 {work} to i32"));
-        text.line(&format!("%work = select i1 %valid, i32 {asked}, i32 -1"));
+        self.work(child, &threads, "%valid", text);
+        text.line("%asked = select i1 %valid, i32 %turns, i32 -1");
         text.line("%mask = call i32 @llvm.nvvm.activemask()");
         text.line("br label %ask");
         text.label("ask");
         let (model, limits) = self.model(child);
         let entered = text.set(&format!(
-            "call {{ i32, i32, i64 }} @__cdp_sequence_enter({STATE}, i32 %mask, i32 %work, i64 {model}, i64 {limits})"
+            "call {{ i32, i32, i64 }} @__cdp_sequence_enter({STATE}, i32 %mask, i32 %asked, i64 {model}, i64 {limits})"
         ));
         for (index, name) in ["waiting", "state", "deadline"].iter().enumerate() {
             text.line(&format!("%{name} = extractvalue {{ i32, i32, i64 }} {entered}, {index}"));

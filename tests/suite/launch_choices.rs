@@ -1,0 +1,112 @@
+//! Which children the launch optimiser runs where they would be launched, and which are launched, as the CPU device's
+//! profile tells.
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::support::{Outcome, cdpc, trial};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("launches::strided_children".into(), strided_children),
+        trial("launches::dealt_children".into(), dealt_children),
+    ]
+}
+
+/// A child whose threads take further threads' turns is as large as the bound of these, at both levels: many with few
+/// turns are run, and one with many is not.
+fn strided_children() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        __global__ void block(int *to, int n) {
+            for (int i = threadIdx.x; i < n; i += blockDim.x) to[i] += i;
+        }
+        __global__ void grid(int *to, int begin, int end) {
+            for (int i = begin + blockIdx.x * blockDim.x + threadIdx.x; i < end; i += blockDim.x * gridDim.x)
+                to[i] += i;
+        }
+        __global__ void parent(int *to, int n) {
+            block<<<1, 64>>>(to + threadIdx.x * n, n);
+            grid<<<2, 64>>>(to, threadIdx.x * n, threadIdx.x * n + n);
+        }
+        int main(int argc, char **argv) {
+            int n = argc > 1 ? 20000 : 12, sum = 0, *to, *on_host;
+            on_host = (int *)malloc(32 * n * sizeof(int));
+            cudaMalloc(&to, 32 * n * sizeof(int));
+            cudaMemset(to, 0, 32 * n * sizeof(int));
+            parent<<<1, 32>>>(to, n);
+            cudaMemcpy(on_host, to, 32 * n * sizeof(int), cudaMemcpyDeviceToHost);
+            for (int i = 0; i < 32 * n; i++) sum += on_host[i] - i % n - i != 0;
+            printf("%d\n", sum);
+            return 0;
+        }"#;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("strided.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let cases: [(&[&str], bool); 2] = [(&[], false), (&["--", "many"], true)];
+    for level in ["-flaunch-opt=safe", "-flaunch-opt=fast"] {
+        for (arguments, launched) in cases {
+            let mut command = cdpc();
+            command.args(["run", "--device", "cpu", "--profile", level]).arg(&path);
+            let output = command.args(arguments).output().map_err(|error| error.to_string())?;
+            let profile = String::from_utf8_lossy(&output.stderr);
+            let none = profile.contains("pending launches: at most 0 of");
+            if output.stdout != b"0\n" || none == launched {
+                return Err(format!("{level}, {arguments:?}: {output:?}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The threads of small children are dealt to all lanes of a warp: where one in four launches a child of many threads, that
+/// takes less than half as long as where all do.
+fn dealt_children() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        __global__ void work(int *to, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) {
+                int x = i;
+                for (int turn = 0; turn < 200 + to[i]; turn++) x = x * 5 + turn;
+                to[i] = x;
+            }
+        }
+        __global__ void parent(int *to, int every) {
+            work<<<1, 32>>>(to + 32 * threadIdx.x, threadIdx.x % every == 0 ? 16 : 1);
+        }
+        int main(int argc, char **argv) {
+            int every = argc > 1 ? 4 : 1, found[1024], *to, wrong = 0;
+            cudaMalloc(&to, sizeof found);
+            cudaMemset(to, 0, sizeof found);
+            parent<<<1, 32>>>(to, every);
+            cudaMemcpy(found, to, sizeof found, cudaMemcpyDeviceToHost);
+            for (int at = 0; at < 1024; at++) {
+                int x = at % 32, many = at / 32 % every == 0 ? 16 : 1;
+                for (int turn = 0; turn < 200; turn++) x = x * 5 + turn;
+                wrong += found[at] != (at % 32 < many ? x : 0);
+            }
+            printf("%d\n", wrong);
+            return 0;
+        }"#;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("dealt.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let cycles = |arguments: &[&str]| -> Result<u64, Failed> {
+        let mut command = cdpc();
+        command.args(["run", "--device", "cpu", "--profile", "-flaunch-opt=fast"]).arg(&path);
+        let output = command.args(arguments).output().map_err(|error| error.to_string())?;
+        let profile = String::from_utf8_lossy(&output.stderr).into_owned();
+        let row = profile.lines().find(|line| line.contains("the host"));
+        let cycles = row.and_then(|row| row.split_whitespace().nth(6)?.parse().ok());
+        match (cycles, output.stdout == b"0\n", profile.matches("the host").count()) {
+            (Some(cycles), true, 1) => Ok(cycles),
+            _ => Err(format!("{arguments:?}: {output:?}").into()),
+        }
+    };
+    let (few, all) = (cycles(&["--", "few"])?, cycles(&[])?);
+    match few * 2 < all {
+        true => Ok(()),
+        false => Err(format!("{few} cycles of few, {all} of all").into()),
+    }
+}
