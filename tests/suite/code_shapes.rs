@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 23] = [
+    let tests: [(&str, fn() -> Outcome); 24] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -32,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         ("unchanged_fields_are_not_stored", fields),
         ("bits_are_asked_for_where_they_are", bits),
         ("words_side_by_side_in_shared_memory_are_seen", side_by_side),
+        ("what_lies_around_a_pointer_that_moves_is_addressed_from_it", around),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_shapes::{name}"), test)).collect()
 }
@@ -388,4 +389,27 @@ fn side_by_side() -> Outcome {
     expect(&ptx("unsigned *p", NETWORK)?, &[("mul.wide", 4)])?;
     let global = "    unsigned t = threadIdx.x;\n    unsigned a = p[t];\n    p[2 * t] = a + 1;";
     expect(&ptx("unsigned *p", global)?, &[("mul.wide", 1)])
+}
+
+/// The rows and planes around a point that goes through a volume: each is a product of 32 by 32 bits away, which is computed once,
+/// and so is the way to the next point. Not where the sums may wrap.
+fn around() -> Outcome {
+    let body = |kind: &str| {
+        format!(
+            "    {kind} x = threadIdx.x, y = threadIdx.y;\n    for (int z = 1; z < nz - 1; z++) {{\n        \
+             {kind} i = (z * ny + y) * nx + x;\n        \
+             o[i] = in[i] + in[i - nx] + in[i + nx] + in[i - nx * ny] + in[i + nx * ny];\n    }}"
+        )
+    };
+    let parameters = "const float *in, float *o, int nx, int ny, int nz";
+    let text = ptx(parameters, &body("int"))?;
+    let turns = text.split(".pragma").nth(1).and_then(|rest| rest.split("bra ").next());
+    match turns {
+        Some(turns) if turns.matches("ld.global").count() == 10 && !turns.contains("cvt.") => {
+            expect(turns, &[("mad.lo", 0), ("add.s32", 1)])?;
+        }
+        _ => return Err(text.into()),
+    }
+    expect(&text, &[(", -4;", 2)])?;
+    expect(&ptx(parameters, &body("unsigned"))?, &[(", -4;", 0)])
 }

@@ -11,7 +11,10 @@
 // An address that grows by a step that is not known (`a[j * n + row]`) becomes a pointer to which the step is
 // added, as nvcc makes it. Loop strength reduction would make a pointer of every copy of the unrolled body,
 // each with additions of its own; the mark of another object (`launder`), which costs nothing, hides from it
-// that the pointer grows evenly.
+// that the pointer grows evenly. Elements that lie a number away which does not change (the rows and planes around a point of a
+// grid) are addressed from that pointer, each in one instruction (`IMAD.WIDE`), since their sums do not wrap either; and
+// where such a number is the step, it tells that the step fits into 32 bits. With sums of 32 bits of their own, widened in
+// each turn, a stencil that goes through a volume plane by plane took 1.2 to 1.45 times as long on an H200.
 
 #include "unroll.h"
 
@@ -23,8 +26,10 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -171,6 +176,13 @@ bool isGlobal(Value *Pointer, const Function &F) {
          Parameter->getType()->getPointerAddressSpace() == 0 && !Parameter->hasByValAttr();
 }
 
+/// The index of an element before it was widened; null where there is no such thing.
+Value *narrowIndex(const GetElementPtrInst &Element) {
+  auto *Index = Element.getNumIndices() == 1 ? dyn_cast<CastInst>(Element.getOperand(1)) : nullptr;
+  bool Signed = Index && (isa<SExtInst>(Index) || (isa<ZExtInst>(Index) && Index->hasNonNeg()));
+  return Signed ? Index->getOperand(0) : nullptr;
+}
+
 /// An element of global memory whose index grows by a step that is not known, in every turn.
 GetElementPtrInst *stridingElement(Instruction &I, const Loop &L, ScalarEvolution &Evolution,
                                    const DominatorTree &Tree) {
@@ -180,38 +192,163 @@ GetElementPtrInst *stridingElement(Instruction &I, const Loop &L, ScalarEvolutio
       !Tree.dominates(I.getParent(), L.getLoopLatch()) ||
       !isGlobal(Element->getPointerOperand(), *I.getFunction()))
     return nullptr;
-  auto *Index = dyn_cast<CastInst>(Element->getOperand(1));
-  bool Signed = Index && (isa<SExtInst>(Index) || (isa<ZExtInst>(Index) && Index->hasNonNeg()));
-  if (!Signed || !sumOf(Index->getOperand(0), L))
+  Value *Index = narrowIndex(*Element);
+  if (!Index || !sumOf(Index, L))
     return nullptr;
-  const auto *Growth = dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(Index->getOperand(0)));
+  const auto *Growth = dyn_cast<SCEVAddRecExpr>(Evolution.getSCEV(Index));
   bool Strides = Growth && Growth->getLoop() == &L && Growth->isAffine() &&
                  !isa<SCEVConstant>(Growth->getStepRecurrence(Evolution));
-  return Strides && isLine(Index->getOperand(0), L, Evolution, Index->getType(), Depth) ? Element
-                                                                                        : nullptr;
+  return Strides && isLine(Index, L, Evolution, Element->getOperand(1)->getType(), Depth) ? Element : nullptr;
 }
 
-/// Makes a pointer that moves of an element's address.
-void makePointer(GetElementPtrInst *Element, const Loop &L, ScalarEvolution &Evolution) {
-  auto *Index = cast<CastInst>(Element->getOperand(1));
-  Type *Of = Element->getSourceElementType();
-  auto *Global = PointerType::get(Element->getContext(), /*AddressSpace=*/1);
-  BasicBlock *Entry = L.getLoopPreheader(), *Latch = L.getLoopLatch();
-  IRBuilder<> Build(Entry->getTerminator());
-  Line Moves(Index->getOperand(0), L, Evolution, Index->getType(), Build);
-  Value *Base = Build.CreateAddrSpaceCast(Element->getPointerOperand(), Global);
-  Value *First = Build.CreateGEP(Of, Base, Moves.Start);
-  Build.SetInsertPoint(L.getHeader(), L.getHeader()->begin());
-  PHINode *Place = Build.CreatePHI(Global, 2);
-  Place->addIncoming(First, Entry);
-  Build.SetInsertPoint(Latch->getTerminator());
-  Value *Next = Build.CreateGEP(Of, Place, Moves.Step);
-  Place->addIncoming(Build.CreateLaunderInvariantGroup(Next), Latch);
-  Build.SetInsertPoint(Element);
-  Evolution.forgetValue(Element);
-  Element->replaceAllUsesWith(Build.CreateAddrSpaceCast(Place, Element->getType()));
-  Element->eraseFromParent();
+/// What an index has beyond another one: a number that does not change in the loop, taken away where it is `Negative`.
+struct Beyond {
+  Value *Of;
+  bool Negative;
+};
+
+/// An element that lies so far from one whose address becomes a pointer that moves, and whether it is read or written in every turn.
+struct Neighbour {
+  GetElementPtrInst *Element;
+  bool Always;
+  SmallVector<Beyond, 2> Offsets;
+};
+
+/// An element whose address becomes a pointer that moves, with those that lie around it.
+struct Striding {
+  GetElementPtrInst *Element;
+  const Loop *L;
+  SmallVector<Neighbour, 4> Around;
+};
+
+/// Puts an element to the one around which it lies, if there is one.
+bool isAround(GetElementPtrInst &Element, const Loop &L, MutableArrayRef<Striding> All, const DominatorTree &Tree) {
+  Value *Index = narrowIndex(Element);
+  bool Always = any_of(Element.users(), [&](const User *U) {
+    return getLoadStorePointerOperand(U) == &Element && Tree.dominates(cast<Instruction>(U)->getParent(), L.getLoopLatch());
+  });
+  SmallVector<Beyond, 2> Offsets;
+  for (unsigned Left = Depth; Index && Left; Left--) {
+    BinaryOperator *Sum = sumOf(Index, L);
+    if (!Sum || Sum->getOpcode() == Instruction::Mul)
+      return false;
+    bool Second = L.isLoopInvariant(Sum->getOperand(1)), Taken = Sum->getOpcode() == Instruction::Sub;
+    if (Taken && !Second)
+      return false;
+    Index = Sum->getOperand(!Second);
+    Offsets.push_back({Sum->getOperand(Second), Taken});
+    for (Striding &Other : All)
+      if (Other.L == &L && Other.Element != &Element && narrowIndex(*Other.Element) == Index &&
+          Other.Element->getPointerOperand() == Element.getPointerOperand() &&
+          Other.Element->getSourceElementType() == Element.getSourceElementType()) {
+        Other.Around.push_back({&Element, Always, Offsets});
+        return true;
+      }
+  }
+  return false;
 }
+
+/// Elements that lie around others need no pointers of their own.
+void gatherAround(SmallVectorImpl<Striding> &All, const DominatorTree &Tree) {
+  SmallSetVector<const Loop *, 4> Where;
+  for (const Striding &Of : All)
+    Where.insert(Of.L);
+  for (const Loop *L : Where)
+    for (BasicBlock *Block : L->blocks())
+      for (Instruction &I : *Block) {
+        auto *Element = dyn_cast<GetElementPtrInst>(&I);
+        Striding *Own = find_if(All, [&](const Striding &Of) { return Of.Element == Element; });
+        bool Alone = Own == All.end() || Own->Around.empty();
+        if (Element && Alone && isAround(*Element, *L, All, Tree) && Own != All.end())
+          All.erase(Own);
+      }
+}
+
+/// Makes pointers that move of the address of an element and of those around it.
+class Moves {
+public:
+  Moves(const Striding &Of, ScalarEvolution &Evolution)
+      : Of(Of), Evolution(Evolution), L(*Of.L), Type(Of.Element->getSourceElementType()),
+        Wide(Of.Element->getOperand(1)->getType()), Build(L.getLoopPreheader()->getTerminator()) {}
+
+  void run(ArrayRef<Striding> All) {
+    auto *Global = PointerType::get(Type->getContext(), /*AddressSpace=*/1);
+    BasicBlock *Entry = L.getLoopPreheader(), *Latch = L.getLoopLatch();
+    Line Places(narrowIndex(*Of.Element), L, Evolution, Wide, Build);
+    Value *Step = narrowStep(Places.Step, All);
+    Value *Base = Build.CreateAddrSpaceCast(Of.Element->getPointerOperand(), Global);
+    Value *First = Build.CreateGEP(Type, Base, Places.Start);
+    Build.SetInsertPoint(L.getHeader(), L.getHeader()->begin());
+    Place = Build.CreatePHI(Global, 2);
+    Place->addIncoming(First, Entry);
+    // An element that is a step further is where the pointer goes.
+    bool Further = any_of(Of.Around, [&](const Neighbour &Other) { return isStep(Other); });
+    Build.SetInsertPoint(Further ? L.getHeader() : Latch,
+                         Further ? L.getHeader()->getFirstInsertionPt() : Latch->getTerminator()->getIterator());
+    Next = Build.CreateGEP(Type, Place, Step);
+    Build.SetInsertPoint(Latch->getTerminator());
+    Place->addIncoming(Build.CreateLaunderInvariantGroup(Next), Latch);
+    for (const Neighbour &Other : Of.Around)
+      replace(*Other.Element, isStep(Other) ? Next : beside(Other));
+    replace(*Of.Element, Place);
+  }
+
+private:
+  /// The step as a number of 32 bits that was widened, where elements lie so far from each other: a product of numbers is then
+  /// no larger than that.
+  Value *narrowStep(Value *Step, ArrayRef<Striding> All) {
+    for (const Striding &Any : All)
+      for (const Neighbour &Other : Any.Around) {
+        Value *Number = Other.Offsets.front().Of;
+        if (Any.L != &L || Other.Offsets.size() != 1 || !Other.Always || !isWidened(Number, Step))
+          continue;
+        Narrow = Number;
+        return Build.CreateSExt(Number, Wide);
+      }
+    return Step;
+  }
+
+  /// Whether the step is as much as the number, which is not too large for its type.
+  bool isWidened(Value *Number, Value *Step) {
+    auto Widened = [&](Value *V) { return Evolution.getSignExtendExpr(Evolution.getSCEV(V), Wide); };
+    Value *Left, *Right;
+    bool Product = match(Number, m_NSWMul(m_Value(Left), m_Value(Right)));
+    return Evolution.getSCEV(Step) == (Product ? Evolution.getMulExpr(Widened(Left), Widened(Right)) : Widened(Number));
+  }
+
+  bool isStep(const Neighbour &Other) const {
+    return Narrow && Other.Offsets.size() == 1 && Other.Offsets.front().Of == Narrow && !Other.Offsets.front().Negative;
+  }
+
+  /// The address of an element around the pointer.
+  Value *beside(const Neighbour &Other) {
+    Value *Address = Place;
+    for (const Beyond &Offset : Other.Offsets) {
+      Build.SetInsertPoint(L.getLoopPreheader()->getTerminator());
+      Value *Far = Build.CreateSExt(Offset.Of, Wide);
+      if (Offset.Negative)
+        Far = Build.CreateNeg(Far);
+      Build.SetInsertPoint(Other.Element);
+      Address = Build.CreateGEP(Type, Address, Far);
+    }
+    return Address;
+  }
+
+  void replace(GetElementPtrInst &Element, Value *Address) {
+    Build.SetInsertPoint(&Element);
+    Evolution.forgetValue(&Element);
+    Element.replaceAllUsesWith(Build.CreateAddrSpaceCast(Address, Element.getType()));
+    Element.eraseFromParent();
+  }
+
+  const Striding &Of;
+  ScalarEvolution &Evolution;
+  const Loop &L;
+  llvm::Type *Type, *Wide;
+  IRBuilder<> Build;
+  PHINode *Place = nullptr;
+  Value *Next = nullptr, *Narrow = nullptr;
+};
 
 } // namespace
 
@@ -220,7 +357,7 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
   auto &Evolution = AM.getResult<ScalarEvolutionAnalysis>(F);
   auto &Tree = AM.getResult<DominatorTreeAnalysis>(F);
   SmallSetVector<std::pair<CastInst *, Loop *>, 16> Found;
-  SmallVector<std::pair<GetElementPtrInst *, Loop *>, 8> Striding;
+  SmallVector<Striding, 8> Pointers;
   for (BasicBlock &Block : F) {
     Loop *L = Loops.getLoopFor(&Block);
     if (!L || !L->isInnermost() || !L->getLoopPreheader())
@@ -235,7 +372,7 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
       if (CastInst *Index = growingIndex(I, *L, Evolution, !Last))
         Found.insert({Index, L});
       else if (auto *Element = Last ? stridingElement(I, *L, Evolution, Tree) : nullptr)
-        Striding.push_back({Element, L});
+        Pointers.push_back({Element, L, {}});
   }
   for (auto [Index, L] : Found) {
     Value *Wide = widened(Index->getOperand(0), Index->getType(), *L, Evolution, Index, Depth);
@@ -243,9 +380,10 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
     Index->replaceAllUsesWith(Wide);
     Index->eraseFromParent();
   }
-  for (auto [Element, L] : Striding)
-    makePointer(Element, *L, Evolution);
-  if (Found.empty() && Striding.empty())
+  gatherAround(Pointers, Tree);
+  for (const Striding &Of : Pointers)
+    Moves(Of, Evolution).run(Pointers);
+  if (Found.empty() && Pointers.empty())
     return PreservedAnalyses::all();
   PreservedAnalyses Kept;
   Kept.preserveSet<CFGAnalyses>();
