@@ -27,6 +27,7 @@ const FILES: &[&str] = &[
     "src/split.cpp",
     "src/steps.cpp",
     "src/stores.cpp",
+    "src/switches.cpp",
     "src/tails.cpp",
     "src/unroll.cpp",
     "src/wide.cpp",

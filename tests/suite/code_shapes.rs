@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 24] = [
+    let tests: [(&str, fn() -> Outcome); 26] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -33,6 +33,8 @@ pub fn trials() -> Vec<Trial> {
         ("bits_are_asked_for_where_they_are", bits),
         ("words_side_by_side_in_shared_memory_are_seen", side_by_side),
         ("what_lies_around_a_pointer_that_moves_is_addressed_from_it", around),
+        ("lanes_find_their_way_by_comparisons", ways),
+        ("few_constants_are_selected", constants),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_shapes::{name}"), test)).collect()
 }
@@ -412,4 +414,47 @@ fn around() -> Outcome {
     }
     expect(&text, &[(", -4;", 2)])?;
     expect(&ptx(parameters, &body("unsigned"))?, &[(", -4;", 0)])
+}
+
+/// A walk whose lanes choose among eight ways, and a machine whose program all of them run.
+fn ways() -> Outcome {
+    let cases = |many: u32| -> String {
+        (0..many)
+            .map(|n| {
+                format!("        case {n}: x = x * {} ^ y; y += x >> {n}; break;\n", n * 2 + 3)
+            })
+            .collect()
+    };
+    let body = |many: u32, way: &str| {
+        format!(
+            "    unsigned x = threadIdx.x, y = 1;\n    for (int k = 0; k < n; k++) {{\n        \
+             switch ({way}) {{\n{}        }}\n    }}\n    o[x] = y;",
+            cases(many)
+        )
+    };
+    let parameters = "const unsigned *__restrict__ in, unsigned *__restrict__ o, int n";
+    let tables = |many, way| -> Result<usize, libtest_mimic::Failed> {
+        Ok(ptx(parameters, &body(many, way))?.matches("brx.idx").count())
+    };
+    let found = [
+        tables(8, "y & 7")?,
+        tables(16, "in[k + threadIdx.x]")?,
+        tables(16, "in[k + blockIdx.x] & 15")?,
+        tables(6, "in[k]")?,
+    ];
+    if found == [0, 0, 1, 0] { Ok(()) } else { Err(format!("{found:?} tables").into()) }
+}
+
+/// Three of them are not read from a table, nine are.
+fn constants() -> Outcome {
+    let body = |many: u32| {
+        let cases: String =
+            (0..many).map(|n| format!("case {n}: c = {}; break; ", n * n * 7 + 5)).collect();
+        format!(
+            "    int c = 1;\n    switch (in[threadIdx.x]) {{ {cases}}}\n    o[threadIdx.x] = c;"
+        )
+    };
+    let parameters = "const int *__restrict__ in, int *__restrict__ o";
+    expect(&ptx(parameters, &body(3))?, &[("selp", 3), ("bra", 0), ("ld.global", 1)])?;
+    expect(&ptx(parameters, &body(9))?, &[("ld.global", 2)])
 }

@@ -24,7 +24,8 @@ pub(crate) const QUICK_HOST: &str =
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
-/// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart` and `split-tails`.
+/// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
+/// `select-values` and `compare-cases`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -59,9 +60,9 @@ pub(crate) fn device(stores_apart: bool) -> String {
     // a loop turns. What is asked once is asked in front of a loop, and what a loop goes over is a pointer, with which the
     // turns that are left over go on.
     let last = format!(
-        "function<eager-inv>({FINAL_CFG},\
+        "function<eager-inv>(select-values,{FINAL_CFG},\
          if-loops({COMBINE},loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,\
-         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,\
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
          wide-words,divide-wide,join-conditions,keep-chains)"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.

@@ -319,29 +319,6 @@ struct Turns {
   bool MostOrNone = false;
 };
 
-/// Whether a value is the same for all threads of a block.
-bool isOfBlock(const Value &V) {
-  if (const auto *A = dyn_cast<Argument>(&V))
-    return A->getParent()->getCallingConv() == CallingConv::PTX_Kernel;
-  const auto *Call = dyn_cast<IntrinsicInst>(&V);
-  if (!Call)
-    return isa<Constant>(V);
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// Whether a loop has as many turns for each thread of a block. What its threads do together they then do in the same
 /// copy of its body, also where one of its turns follows the unrolled ones.
 bool turnsTogether(const Loop &L, ScalarEvolution &Evolution) {
@@ -401,6 +378,28 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
 }
 
 } // namespace
+
+bool isOfBlock(const Value &V) {
+  if (const auto *A = dyn_cast<Argument>(&V))
+    return A->getParent()->getCallingConv() == CallingConv::PTX_Kernel;
+  const auto *Call = dyn_cast<IntrinsicInst>(&V);
+  if (!Call)
+    return isa<Constant>(V);
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
+  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
+    return true;
+  default:
+    return false;
+  }
+}
 
 PreservedAnalyses UnrollForDevice::run(Function &F, FunctionAnalysisManager &AM) {
   if (AM.getResult<LoopAnalysis>(F).empty())

@@ -1,7 +1,7 @@
 // Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
-// there (stores.cpp), what branches end with (tails.cpp), and what is inlined (inline.cpp).
+// there (stores.cpp), what branches end with (tails.cpp), switches (switches.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -92,6 +92,19 @@ struct StoresApart : llvm::PassInfoMixin<StoresApart> {
 struct SplitTails : llvm::PassInfoMixin<SplitTails> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
+
+/// Chooses among few constants by selections.
+struct SelectValues : llvm::PassInfoMixin<SelectValues> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Makes trees of comparisons of switches.
+struct CompareCases : llvm::PassInfoMixin<CompareCases> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Whether a value is the same for all threads of a block, of those that are no instructions or read what the block is.
+bool isOfBlock(const llvm::Value &V);
 
 /// Has larger functions inlined than LLVM would.
 struct WeighCalls : llvm::PassInfoMixin<WeighCalls> {
