@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "src/launches/body.cpp",
     "src/launches/stack/stack.cpp",
     "src/managed.cpp",
+    "src/masks.cpp",
     "src/optimizer.cpp",
     "src/places.cpp",
     "src/pointers.cpp",

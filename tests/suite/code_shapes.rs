@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 26] = [
+    let tests: [(&str, fn() -> Outcome); 27] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -35,6 +35,7 @@ pub fn trials() -> Vec<Trial> {
         ("what_lies_around_a_pointer_that_moves_is_addressed_from_it", around),
         ("lanes_find_their_way_by_comparisons", ways),
         ("few_constants_are_selected", constants),
+        ("last_elements_of_groups_are_neighbours", groups),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_shapes::{name}"), test)).collect()
 }
@@ -457,4 +458,13 @@ fn constants() -> Outcome {
     let parameters = "const int *__restrict__ in, int *__restrict__ o";
     expect(&ptx(parameters, &body(3))?, &[("selp", 3), ("bra", 0), ("ld.global", 1)])?;
     expect(&ptx(parameters, &body(9))?, &[("ld.global", 2)])
+}
+
+/// Eight words by one address, also the last one, whose index has all bits set that the first one's has cleared.
+fn groups() -> Outcome {
+    let body = "    __shared__ float s[256];\n    int t = threadIdx.x, g = t / 16 * 8;\n    s[t] = in[t];\n    \
+                __syncthreads();\n    float sum = 0;\n    for (int i = 0; i < 8; i++) sum = sum * 3 + s[g + i];\n    \
+                o[t] = sum;";
+    let text = ptx("const float *__restrict__ in, float *__restrict__ o", body)?;
+    expect(&text, &[("or.b32", 0), ("+28]", 1)])
 }

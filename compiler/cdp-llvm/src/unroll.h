@@ -1,7 +1,7 @@
 // Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
-// there (stores.cpp), what branches end with (tails.cpp), switches (switches.cpp), and what is inlined (inline.cpp).
+// there (stores.cpp), what branches end with (tails.cpp), switches (switches.cpp), last elements of groups (masks.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -90,6 +90,11 @@ struct StoresApart : llvm::PassInfoMixin<StoresApart> {
 
 /// Gives each of several conditions the stores that they lead to.
 struct SplitTails : llvm::PassInfoMixin<SplitTails> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Computes numbers that have lower bits set from those that have them cleared.
+struct AddLower : llvm::PassInfoMixin<AddLower> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
