@@ -1,7 +1,7 @@
 // Switches, as a warp takes them.
 //
 // An indirect branch goes to one target after the other where the lanes of a warp choose different ones: a random walk by the
-// eight values of three bits took 2.4 times as long with it on an H200 as with comparisons. ptxas makes indirect branches again of
+// eight values of three bits took 3.6 times as long with it on an H200 as with comparisons. ptxas makes indirect branches again of
 // comparisons for equality that follow each other. So a switch becomes a tree of comparisons for less, which leaves no question
 // open at its ends, where ptxas executes short ways under predicates. Only a choice among many ways that is the same for all lanes, as
 // of a machine whose program all threads run, is made faster by a table.
