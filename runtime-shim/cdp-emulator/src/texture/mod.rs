@@ -4,6 +4,8 @@
 //! The faces of cube maps are layers. Mipmaps and multisampling are refused when the module loads.
 //! Source: CUDA Programming Guide, appendix "Texture Fetching".
 
+mod filter;
+
 use cdp_ptx::{ScalarType, SurfaceClamp, TexGeometry, TexQuery};
 
 use crate::float::soft;
@@ -197,33 +199,6 @@ impl SurfaceAccess {
     }
 }
 
-/// Into how many steps linear filtering divides the way from texel to texel.
-const STEPS: f32 = 256.0;
-
-/// Weight of a corner, of which bit `d` says that it is the upper one in dimension `d`; fractions in
-/// [`STEPS`]. In two dimensions the weights are whole steps themselves, as an H200 has them.
-fn weight(dims: usize, corner: usize, fraction: [f32; 3]) -> f32 {
-    if dims == 2 {
-        let [x, y, _] = fraction;
-        let both = (x * y / STEPS).round();
-        let steps = match corner {
-            0 => STEPS - x - y + both,
-            1 => x - both,
-            2 => y - both,
-            _ => both,
-        };
-        return steps / STEPS;
-    }
-    let share = |dim: usize| {
-        let upper = fraction[dim] / STEPS;
-        if corner >> dim & 1 == 1 { upper } else { 1.0 - upper }
-    };
-    (0..dims).map(share).product()
-}
-
-/// A texel as four channels, either numbers or raw integers.
-type Texel = [f32; 4];
-
 impl TextureDescriptor {
     /// Bytes of one texel.
     pub fn texel_bytes(&self) -> u64 {
@@ -311,20 +286,6 @@ impl TextureDescriptor {
         }
     }
 
-    fn texel(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> Texel {
-        self.raw(at, read).map(|bits| self.number(bits))
-    }
-
-    fn scale(&self, coords: [f32; 3]) -> [f32; 3] {
-        let mut out = coords;
-        if self.normalized_coords {
-            for dim in 0..3 {
-                out[dim] = coords[dim] * self.size[dim].max(1) as f32;
-            }
-        }
-        out
-    }
-
     /// `tex` with integer coordinates: no filtering, no address mode but zero outside.
     pub fn fetch(&self, at: [i64; 3], read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
         let inside = (0..self.dims()).all(|d| (0..i64::from(self.size[d])).contains(&at[d]));
@@ -341,62 +302,6 @@ impl TextureDescriptor {
         } else {
             raw
         }
-    }
-
-    /// `tex` with floating coordinates, and texels that are added to them.
-    pub fn sample(
-        &self,
-        coords: [f32; 3],
-        offset: [i64; 3],
-        read: impl Fn(u64, u32) -> u32,
-    ) -> [u32; 4] {
-        let scaled = self.scale(coords);
-        let texel = |dim: usize, at: f32| at.floor() as i64 + offset[dim];
-        if !self.linear {
-            let at = std::array::from_fn(|dim| texel(dim, scaled[dim]));
-            return self.finish_raw(self.raw(at, &read));
-        }
-        // A line with a border is the upper edge of a picture, of which the border takes half.
-        let edge = self.dims() == 1 && self.address_mode[1] == AddressMode::Border;
-        let dims = self.dims() + usize::from(edge);
-        let mut base = [0i64; 3];
-        let mut fraction = [0f32; 3];
-        for dim in 0..dims {
-            let shifted = scaled[dim] - 0.5;
-            base[dim] = texel(dim, shifted);
-            // The hardware keeps eight bits of the fraction.
-            fraction[dim] = ((shifted - shifted.floor()) * STEPS).round();
-        }
-        let mut out = [0f32; 4];
-        for corner in 0..1usize << dims {
-            let at = std::array::from_fn(|dim| base[dim] + (corner >> dim & 1) as i64);
-            if edge && at[1] != 0 {
-                continue;
-            }
-            let weight = weight(dims, corner, fraction);
-            let texel = self.texel(at, &read);
-            for channel in 0..4 {
-                out[channel] += weight * texel[channel];
-            }
-        }
-        out.map(f32::to_bits)
-    }
-
-    /// `tld4`: one component of the four texels that linear filtering would use.
-    pub fn gather(
-        &self,
-        coords: [f32; 3],
-        offset: [i64; 3],
-        component: u8,
-        read: impl Fn(u64, u32) -> u32,
-    ) -> [u32; 4] {
-        let scaled = self.scale(coords);
-        let x = (scaled[0] - 0.5).floor() as i64 + offset[0];
-        let y = (scaled[1] - 0.5).floor() as i64 + offset[1];
-        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(dx, dy)| {
-            let raw = self.finish_raw(self.raw([x + dx, y + dy, 0], &read));
-            raw[usize::from(component & 3)]
-        })
     }
 
     /// A texel in the surface's format, and zeros behind: integers are clamped, halves cut off, as by an H200.
@@ -481,10 +386,10 @@ fn cut_off_half(value: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    fn ramp(linear: bool, normalized: bool) -> TextureDescriptor {
+    pub fn ramp(linear: bool, normalized: bool) -> TextureDescriptor {
         TextureDescriptor {
             address: 0,
             size: [4, 2, 0],
@@ -500,46 +405,8 @@ mod tests {
         }
     }
 
-    fn read(address: u64, _: u32) -> u32 {
+    pub fn read(address: u64, _: u32) -> u32 {
         ((address / 4) as f32).to_bits()
-    }
-
-    #[test]
-    fn points_and_lines() {
-        let at = |t: &TextureDescriptor, x: f32, y: f32| {
-            f32::from_bits(t.sample([x, y, 0.0], [0; 3], read)[0])
-        };
-        assert_eq!(at(&ramp(false, false), 2.9, 0.0), 2.0);
-        assert_eq!(at(&ramp(false, false), 9.0, 1.0), 7.0);
-        assert_eq!(at(&ramp(true, false), 2.0, 0.5), 1.5);
-        assert_eq!(at(&ramp(true, false), 2.0, 1.0), 3.5);
-        assert_eq!(at(&ramp(false, true), 0.5, 0.75), 6.0);
-        assert_eq!(f32::from_bits(ramp(false, false).fetch([3, 1, 0], read)[0]), 7.0);
-        assert_eq!(ramp(false, false).fetch([4, 1, 0], read)[0], 0);
-    }
-
-    /// What an H200 gave where the product of two fractions is no whole step.
-    #[test]
-    fn linear_filtering_is_an_h200s() {
-        let texture = TextureDescriptor {
-            size: [16, 8, 0],
-            pitch_bytes: 64,
-            address_mode: [AddressMode::Mirror, AddressMode::Wrap, AddressMode::Clamp],
-            ..ramp(true, true)
-        };
-        let squares = |address: u64, _: u32| {
-            let index = address / 4;
-            ((index * index % 37) as f32).to_bits()
-        };
-        let found: Vec<String> = (0..8u8)
-            .map(|i| {
-                let i = f32::from(i);
-                let at = [i.mul_add(0.21, -0.3), i * 0.13, 0.0];
-                format!("{:.5}", f32::from_bits(texture.sample(at, [0; 3], squares)[0]))
-            })
-            .collect();
-        let measured = "23.51172 16.73047 19.85156 16.96094 11.96875 21.01953 8.86328 11.42188";
-        assert_eq!(found.join(" "), measured);
     }
 
     #[test]
