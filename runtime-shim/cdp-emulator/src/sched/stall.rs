@@ -16,7 +16,7 @@ use super::Core;
 use super::drive::MAX_RESIDENT;
 use super::standstill::{MOST_BYTES, Next, Standstill};
 use crate::exec::fault::Fault;
-use crate::exec::{Block, Warp, block, mbarrier};
+use crate::exec::{Block, block, mbarrier};
 use crate::hardware::MULTIPROCESSORS;
 use crate::memory::AllocKind;
 use crate::report::ReportKind;
@@ -177,12 +177,27 @@ impl Core {
 
     /// All that the blocks in execution go by, and the stores and atomics that they have made.
     fn state_of_blocks(&self) -> (u64, u64) {
-        let mut state = DefaultHasher::new();
-        let mut traffic = 0;
-        for block in self.blocks.iter().filter_map(|entry| entry.block.as_deref()) {
-            for member in block.members() {
-                hash_block(member, &mut state);
-                traffic += member.counters.store_transactions + member.counters.atomics;
+        self.walk_blocks(|words, state| words.hash(state))
+    }
+
+    /// Walks over the blocks in execution, with their warps' registers and local memory for `see`. Gives the hash of what
+    /// else they go by and of what `see` adds, and the stores and atomics that they have made.
+    pub(super) fn walk_blocks(
+        &self,
+        mut see: impl FnMut(&[u32], &mut DefaultHasher),
+    ) -> (u64, u64) {
+        let (mut state, mut traffic) = (DefaultHasher::new(), 0);
+        let blocks = self.blocks.iter().filter_map(|entry| entry.block.as_deref());
+        for block in blocks.flat_map(Block::members) {
+            (block.serial, &block.shared).hash(&mut state);
+            traffic += block.counters.store_transactions + block.counters.atomics;
+            for warp in &block.warps {
+                (warp.live, warp.regs.len()).hash(&mut state);
+                see(&warp.regs, &mut state);
+                see(&warp.local, &mut state);
+                for path in &warp.paths {
+                    (path.pc, path.mask, path.frame, path.group).hash(&mut state);
+                }
             }
         }
         (state.finish(), traffic)
@@ -254,21 +269,5 @@ impl Core {
         fault.site = waiters.first().map(|waiter| waiter.site);
         fault.waiters = waiters;
         self.fail(fault);
-    }
-}
-
-fn hash_block(block: &Block, state: &mut DefaultHasher) {
-    block.serial.hash(state);
-    block.shared.hash(state);
-    for warp in &block.warps {
-        (warp.live, &warp.regs, &warp.local).hash(state);
-        hash_paths(warp, state);
-    }
-}
-
-/// Where a warp's lanes are.
-pub(super) fn hash_paths(warp: &Warp, state: &mut DefaultHasher) {
-    for path in &warp.paths {
-        (path.pc, path.mask, path.frame, path.group).hash(state);
     }
 }

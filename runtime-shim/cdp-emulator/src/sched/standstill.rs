@@ -6,11 +6,9 @@
 //! are what people wait for, from a millisecond to minutes. If the state has come again after all of them, the
 //! last two tell whether anything but the time differs behind them. If not, no time ends the waiting.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
 
 use super::Core;
-use super::stall::hash_paths;
 use crate::exec::Block;
 
 /// Nanoseconds by which clocks leap, one leap after another.
@@ -164,22 +162,16 @@ impl Core {
     /// `None` if that is too much to look at.
     fn picture(&self) -> Option<Picture> {
         let mut words = Vec::new();
-        let (mut rest, mut traffic) = (DefaultHasher::new(), 0);
-        let blocks = self.blocks.iter().filter_map(|entry| entry.block.as_deref());
-        for block in blocks.flat_map(Block::members) {
-            (block.serial, &block.shared).hash(&mut rest);
-            traffic += block.counters.store_transactions + block.counters.atomics;
-            for warp in &block.warps {
-                words.extend_from_slice(&warp.regs);
-                words.extend_from_slice(&warp.local);
-                (warp.live, words.len()).hash(&mut rest);
-                hash_paths(warp, &mut rest);
+        let most = MOST_BYTES as usize / 4;
+        let (rest, traffic) = self.walk_blocks(|of_warp, _| {
+            if words.len() <= most {
+                words.extend_from_slice(of_warp);
             }
-            if words.len() as u64 * 4 > MOST_BYTES {
-                return None;
-            }
+        });
+        if words.len() > most {
+            return None;
         }
-        Some(Picture { words, rest: rest.finish(), traffic, memory: self.state_of_memory() })
+        Some(Picture { words, rest, traffic, memory: self.state_of_memory() })
     }
 }
 
