@@ -45,6 +45,11 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// Of the checks that follow every access only those of order are on.
+    pub fn look_at_order_alone(&self) -> bool {
+        (self.races || self.siblings) && !self.uninitialized && !self.bounds
+    }
+
     /// True if a check is on that follows every access.
     pub fn watches(&self) -> bool {
         self.races || self.siblings || self.uninitialized || self.divisions || self.bounds

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::copies::Copies;
-use super::shadow::Cell;
+use super::shadow::{Cell, SharedShadow};
 use super::sync::{Mark, SyncVar};
 use super::view::{Clocks, Known, Told, View, WARP, learn};
 use crate::hash::IntMap;
@@ -56,8 +56,8 @@ pub struct BlockState {
     warps: Vec<WarpState>,
     threads: Vec<ThreadState>,
     thread_count: u32,
-    /// Records of shared memory, by word.
-    pub shared: Vec<Cell>,
+    /// Records of shared memory.
+    pub shared: SharedShadow,
     /// Bytes of shared words that are kept apart.
     pub shared_bytes: IntMap<u64, Box<[Cell; 4]>>,
     /// Released views in shared memory.
@@ -74,6 +74,10 @@ pub struct BlockState {
     pub done_by_others: Known,
     /// Records of shared memory below this stamp are of another block.
     pub floor: u32,
+    /// The stamp of this block that was made last.
+    newest: u32,
+    /// What this block did by itself below this stamp comes before whatever any thread of it does from now on.
+    met: u32,
     /// Stamps made lately.
     pub stamps: StampCache,
     /// Stamps that come before everything that any thread does from now on.
@@ -82,14 +86,17 @@ pub struct BlockState {
     pub unordered: Ordered,
 }
 
+/// Stamps that are remembered: more than most loops have accesses.
+pub const STAMPS: usize = 128;
+
 /// Stamps made lately, by instruction.
 #[derive(Debug)]
-pub struct StampCache(pub [(super::Origin, u32, u32); 32]);
+pub struct StampCache(pub [(super::Origin, u32, u32); STAMPS]);
 
 impl Default for StampCache {
     fn default() -> StampCache {
         let none = super::Origin { function: u32::MAX, instruction: u32::MAX };
-        StampCache([(none, 0, 0); 32])
+        StampCache([(none, 0, 0); STAMPS])
     }
 }
 
@@ -124,8 +131,14 @@ impl BlockState {
         self.objects.clear();
         self.copies = Copies::default();
         self.done_by_others = None;
+        if floor < self.floor {
+            // Stamps are counted anew: what is left of another block looks like this one's.
+            self.stamps = StampCache::default();
+            self.shared = SharedShadow::default();
+        }
         self.floor = floor;
-        self.stamps = StampCache::default();
+        self.newest = 0;
+        self.met = 0;
         self.ordered = Ordered::default();
         self.unordered = Ordered::default();
     }
@@ -135,6 +148,37 @@ impl BlockState {
     pub fn stamp_time(&mut self) -> u32 {
         self.stamped = true;
         self.time
+    }
+
+    /// A stamp was made for this time.
+    pub fn stamped_by(&mut self, stamp: u32) {
+        self.newest = stamp;
+    }
+
+    /// Records of shared memory below this stamp come before whatever the block does now. What is done
+    /// asynchronously in shared memory has stamps of its own, which barriers do not order.
+    #[inline(always)]
+    pub fn settled(&self) -> u32 {
+        if self.copies.is_empty() { self.floor.max(self.met) } else { self.floor }
+    }
+
+    /// What lanes of a warp know of each other, if all of them know the same: up to this time.
+    #[inline(always)]
+    pub fn warp_knows(&self, warp: u32) -> Option<u32> {
+        let warp = &self.warps[warp as usize];
+        warp.pairs.is_none().then_some(warp.all)
+    }
+
+    /// Threads of a warp may know a part of what a block did, and not what others of its threads did.
+    pub fn knows_in_parts(&self, warp: u32, block: u32) -> bool {
+        let in_parts = |known: &Known| {
+            let clocks = known.as_ref()?.block(block)?;
+            Some(!clocks.parts.is_empty() || block == self.id && clocks.all > self.all)
+        };
+        let first = warp as usize * 32;
+        let lanes = self.threads.get(first..).unwrap_or_default();
+        [&self.base, &self.shared_view].into_iter().any(|known| in_parts(known) == Some(true))
+            || lanes.iter().take(32).any(|thread| thread.learned.is_some())
     }
 
     /// The time up to which others may know, from now on.
@@ -257,6 +301,7 @@ impl BlockState {
     /// All threads of the block met.
     pub fn meet(&mut self) {
         self.all = self.release();
+        self.met = self.newest + 1;
         if self.threads.is_empty() {
             return;
         }

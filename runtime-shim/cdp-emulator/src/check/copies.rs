@@ -96,6 +96,14 @@ impl Watch {
     }
 }
 
+impl Copies {
+    /// The block has done nothing asynchronously.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+}
+
 impl BlockState {
     /// What is known once the asynchronous work of a kind, of a thread or warp (by its key in [`Clocks`]), is
     /// done up to a time, or only its reads.

@@ -351,36 +351,29 @@ impl Watch {
         let mut at = address;
         let end = address + width;
         while at < end {
-            // Word by word, as 32 lanes of a warp would.
-            let bytes = if at & 3 != 0 { (4 - (at & 3)).min(end - at) } else { (end - at).min(4) };
-            let count = if bytes == 4 { ((end - at) / 4).min(32) } else { 1 };
-            let lanes = u32::MAX >> (32 - count);
-            let mut addresses = [at; 32];
-            for (lane, address) in addresses.iter_mut().enumerate().take(count as usize) {
-                *address = at + lane as u64 * 4;
+            // Whole words where there are some, else what belongs to one.
+            let words = if at & 3 == 0 { (end - at) / 4 } else { 0 };
+            let bytes = if words > 0 { 4 } else { (4 - (at & 3)).min(end - at) };
+            let access = Access {
+                origin,
+                first_thread: 0,
+                at: &[at; 32],
+                // One thread did it all.
+                lanes: 1,
+                bytes,
+                shared: false,
+                base: 0,
+                reads: !writes,
+                writes,
+                kind: Manner::Own,
+                order: Order::WEAK,
+                value: None,
+            };
+            match words {
+                0 => self.access(state, &access),
+                words => self.words_of_one(state, &access, words as usize),
             }
-            // One thread did it all.
-            for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
-                let one = [addresses[lane]; 32];
-                self.access(
-                    state,
-                    &Access {
-                        origin,
-                        first_thread: 0,
-                        at: &one,
-                        lanes: 1,
-                        bytes,
-                        shared: false,
-                        base: 0,
-                        reads: !writes,
-                        writes,
-                        kind: Manner::Own,
-                        order: Order::WEAK,
-                        value: None,
-                    },
-                );
-            }
-            at += bytes * count;
+            at += bytes * words.max(1);
         }
     }
 

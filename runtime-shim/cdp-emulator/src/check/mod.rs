@@ -21,9 +21,12 @@ pub mod copies;
 pub mod findings;
 pub mod graph;
 pub mod init;
+pub mod neighbours;
+pub mod plane;
 pub mod race;
 pub mod record;
 pub mod release;
+pub mod runs;
 pub mod shadow;
 pub mod sync;
 pub mod view;
@@ -192,6 +195,9 @@ pub struct Watch {
     replay: Option<HostView>,
     /// Times that everything so far was forgotten.
     epoch: u32,
+    /// The processor has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    avx2: bool,
 }
 
 /// What the host knew when it began to replay a graph.
@@ -227,6 +233,8 @@ impl Watch {
             host_state: Box::default(),
             replay: None,
             epoch: 0,
+            #[cfg(target_arch = "x86_64")]
+            avx2: is_x86_feature_detected!("avx2"),
         };
         watch.begin();
         watch
@@ -237,7 +245,7 @@ impl Watch {
         self.grids = vec![GridMeta::default()];
         self.chains = vec![0];
         self.host = View::default();
-        self.host_state.start(HOST_BLOCK, 0, 1, 0, None);
+        self.host_state.start(HOST_BLOCK, 0, 1, self.first_stamp, None);
     }
 
     /// Everything so far comes before everything from now on: the host waited for the whole device.

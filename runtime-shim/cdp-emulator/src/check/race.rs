@@ -1,7 +1,7 @@
 //! Accesses: is each ordered with those that are remembered of the same bytes?
 
 use super::access::{Access, Manner};
-use super::block::BlockState;
+use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
@@ -11,13 +11,13 @@ use crate::memory::space;
 
 /// One thread's access to one word.
 #[derive(Clone, Copy)]
-struct Touch {
-    record: Record,
-    thread: u32,
-    writes: bool,
+pub(super) struct Touch {
+    pub record: Record,
+    pub thread: u32,
+    pub writes: bool,
     /// Through the asynchronous proxy.
-    proxy: bool,
-    address: u64,
+    pub proxy: bool,
+    pub address: u64,
 }
 
 /// What one access to a word came to.
@@ -28,6 +28,14 @@ struct Outcome {
 }
 
 impl Watch {
+    /// Looks at a plain access of whole words by the block's own threads, if that finds nothing that is worth telling.
+    /// False: [`Watch::access`] is for it.
+    #[inline]
+    pub fn plain_access(&mut self, state: &mut BlockState, access: &Access<'_>) -> bool {
+        let stamp = self.stamp_now(state, access.origin);
+        self.in_runs(state, access, stamp, false)
+    }
+
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
         let (stamp, proxy) = match access.kind {
@@ -43,6 +51,27 @@ impl Watch {
             (_, Reach::Block) => Strength::Block,
             (_, Reach::Device) => Strength::Device,
         };
+        let plain = strength == Strength::Weak && access.kind == Manner::Own;
+        let bits = access.at.iter().fold(access.bytes, |bits, at| bits | at);
+        if plain && bits % 4 == 0 {
+            self.in_runs(state, access, stamp, true);
+            return;
+        }
+        self.lane_by_lane(state, access, stamp, strength, proxy);
+        // What a copy does is none of its thread's releasing or acquiring.
+        if access.order.is_strong() && !matches!(access.kind, Manner::Later(_)) {
+            self.strong(state, access);
+        }
+    }
+
+    pub(super) fn lane_by_lane(
+        &mut self,
+        state: &mut BlockState,
+        access: &Access<'_>,
+        stamp: u32,
+        strength: Strength,
+        proxy: bool,
+    ) {
         let update = access.reads && access.writes;
         let mut lanes = access.lanes;
         if !access.writes && access.at.iter().all(|&at| at == access.at[0]) {
@@ -76,10 +105,6 @@ impl Watch {
                 word += 4;
             }
         }
-        // What a copy does is none of its thread's releasing or acquiring.
-        if access.order.is_strong() && !matches!(access.kind, Manner::Later(_)) {
-            self.strong(state, access);
-        }
     }
 
     fn strong(&mut self, state: &mut BlockState, access: &Access<'_>) {
@@ -102,30 +127,30 @@ impl Watch {
     /// The stamp of an instruction now.
     pub(super) fn stamp_now(&mut self, state: &mut BlockState, origin: Origin) -> u32 {
         let time = state.stamp_time();
-        let slot = (origin.instruction as usize ^ (origin.function as usize * 7)) & 31;
+        let slot = (origin.instruction as usize ^ (origin.function as usize * 7)) % STAMPS;
         let (known, at, stamp) = state.stamps.0[slot];
-        if known == origin && at == time {
+        // Those below were the block's whose state this was before.
+        if known == origin && at == time && stamp >= state.floor {
             return stamp;
         }
         let stamp = self.new_stamp(state.id, time, origin);
+        state.stamped_by(stamp);
         state.stamps.0[slot] = (origin, time, stamp);
         stamp
     }
 
+    /// Looks at one word.
     #[inline(always)]
-    fn word(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch) {
-        let floor = if access.shared { state.floor } else { self.first_stamp };
+    pub(super) fn word(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch) {
         // The commonest cases: the same thread again, nobody before, or all before is ordered.
         let old = if access.shared {
-            let word = touch.address as usize >> 2;
-            if word >= state.shared.len() {
-                state.shared.resize(word + 1, Cell::default());
-            }
-            let old = state.shared[word];
+            let floor = state.settled();
+            let (page, word) = state.shared.page(touch.address);
+            let old = page.get(word);
             if !touch.proxy
                 && let Some(new) = quick(old, touch, floor, &state.ordered.0)
             {
-                state.shared[word] = new;
+                page.put(word, old, new);
                 return;
             }
             old
@@ -133,7 +158,7 @@ impl Watch {
             let (page, word) = self.shadow.page(touch.address);
             let old = page.get(word);
             if !touch.proxy
-                && let Some(new) = quick(old, touch, floor, &state.ordered.0)
+                && let Some(new) = quick(old, touch, self.first_stamp, &state.ordered.0)
             {
                 page.put(word, old, new);
                 return;
@@ -164,7 +189,8 @@ impl Watch {
             return;
         }
         if access.shared {
-            state.shared[touch.address as usize >> 2] = outcome.cell;
+            let (page, word) = state.shared.page(touch.address);
+            page.put(word, old, outcome.cell);
         } else {
             let (page, word) = self.shadow.page(touch.address);
             page.put(word, old, outcome.cell);
@@ -182,7 +208,9 @@ impl Watch {
         let mark = Cell { write: Record::SPLIT, ..Cell::default() };
         if shared {
             state.shared_bytes.insert(address, Box::new(bytes));
-            state.shared[address as usize >> 2] = mark;
+            let (page, word) = state.shared.page(address);
+            let old = page.get(word);
+            page.put(word, old, mark);
         } else {
             *self.shadow.bytes(address) = bytes;
             let (page, word) = self.shadow.page(address);
@@ -292,7 +320,7 @@ impl Watch {
     }
 
     /// True if an access comes before whatever any thread of the block does now.
-    fn for_all(&self, state: &BlockState, stamp: &Stamp) -> bool {
+    pub(super) fn for_all(&self, state: &BlockState, stamp: &Stamp) -> bool {
         if stamp.block == state.id {
             return stamp.time <= state.all;
         }
@@ -531,7 +559,7 @@ fn quick(cell: Cell, touch: &Touch, floor: u32, ordered: &[u32; 256]) -> Option<
         return None;
     }
     if !touch.writes {
-        if read.stamp() < floor {
+        if read.stamp() < floor && again.stamp() < floor {
             return Some(Cell { write, read: new, again: Record(0) });
         }
         read = if read == new { new } else { read.merged(new)? };

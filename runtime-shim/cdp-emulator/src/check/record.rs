@@ -40,6 +40,15 @@ const UPDATE: u64 = 1 << 60;
 const SPLIT: u64 = 1 << 63;
 const THREAD_MASK: u64 = 1023;
 
+/// What a record has more if both of its threads are the next ones.
+pub const NEXT_THREAD: u64 = 1 << THREAD | 1 << OTHER;
+/// The bits that say which threads.
+pub const THREADS: u64 = THREAD_MASK << THREAD | THREAD_MASK << OTHER;
+/// Those of them that say which warps.
+pub const WARPS: u64 = (THREAD_MASK & !31) * NEXT_THREAD;
+/// The bits of the second thread.
+pub const OTHER_THREAD: u64 = THREAD_MASK << OTHER;
+
 impl Record {
     /// The mark of a word whose bytes are kept apart.
     pub const SPLIT: Record = Record(SPLIT);
@@ -111,12 +120,40 @@ impl Record {
         self.0 & UPDATE != 0
     }
 
-    fn first(self) -> u32 {
+    /// Its first thread.
+    #[inline(always)]
+    pub fn first(self) -> u32 {
         (self.0 >> THREAD & THREAD_MASK) as u32
     }
 
-    fn other(self) -> u32 {
+    /// Its other thread, or the first again.
+    #[inline(always)]
+    pub fn other(self) -> u32 {
         (self.0 >> OTHER & THREAD_MASK) as u32
+    }
+
+    /// The same with another second thread.
+    #[inline(always)]
+    pub fn with_other(self, thread: u32) -> Record {
+        Record(self.0 & !OTHER_THREAD | u64::from(thread) << OTHER)
+    }
+
+    /// The same by one thread.
+    #[inline(always)]
+    pub fn by(self, thread: u32) -> Record {
+        Record(self.0 & !THREADS | (u64::from(thread) * NEXT_THREAD))
+    }
+
+    /// Its bytes or halves were touched by threads of their own.
+    #[inline(always)]
+    pub fn is_apart(self) -> bool {
+        self.0 & (BYTES_APART | HALVES_APART) != 0
+    }
+
+    /// The same instruction at the same time, with the same bytes.
+    #[inline(always)]
+    pub fn is_same_but_threads(self, other: Record) -> bool {
+        (self.0 ^ other.0) & !THREADS == 0
     }
 
     /// The threads that touched any of the bytes in `mask`: at most four, with repetitions.

@@ -1,21 +1,26 @@
-//! Where records of accesses are kept: for every page of global memory up to three planes of one
-//! record a word (the last write and two reads), made when first needed. Pages that are only read
-//! have no plane of writes, and so on: that keeps the memory within a few times of what is touched.
+//! Where records of accesses are kept: for every page of global memory three planes (the last write and two reads)
+//! of one record a row or, where it must be, a word. Pages that are only read have no words of writes, and so on:
+//! that keeps the memory within a few times of what is touched.
 
+use super::plane::{Plane, WORDS};
 use super::record::Record;
 use crate::hash::IntMap;
 
-/// Words of a page.
-pub const WORDS: usize = 1024;
 const PAGE_SHIFT: u32 = 12;
 
-type Plane = Option<Box<[Record; WORDS]>>;
+/// Pages that are found at once.
+const LAST: usize = 16;
+
+/// The planes of a page: the last writes, reads, further reads.
+pub const WRITE: usize = 0;
+pub const READ: usize = 1;
+pub const AGAIN: usize = 2;
 
 /// Records of one page.
 #[derive(Debug, Default)]
 pub struct Page {
     /// Writes, reads, further reads.
-    planes: [Plane; 3],
+    pub planes: [Plane; 3],
 }
 
 /// What is remembered of one word (or byte): the last write, a read, another read.
@@ -34,17 +39,34 @@ pub fn next_page(address: u64) -> u64 {
     (address | ((1 << PAGE_SHIFT) - 1)) + 1
 }
 
-fn plane() -> Box<[Record; WORDS]> {
-    Box::new([Record(0); WORDS])
+/// The word of an address in its page.
+#[inline(always)]
+fn word_of(address: u64) -> usize {
+    (address as usize >> 2) & (WORDS - 1)
+}
+
+/// Pages of shared memory, by offset.
+#[derive(Debug, Default)]
+pub struct SharedShadow(Vec<Page>);
+
+impl SharedShadow {
+    /// The page of an offset, and the word in it.
+    #[inline(always)]
+    pub fn page(&mut self, offset: u64) -> (&mut Page, usize) {
+        let place = (offset >> PAGE_SHIFT) as usize;
+        if place >= self.0.len() {
+            self.0.resize_with(place + 1, Page::default);
+        }
+        (&mut self.0[place], word_of(offset))
+    }
 }
 
 impl Page {
     /// The records of a word.
     #[inline(always)]
     pub fn get(&self, word: usize) -> Cell {
-        let at = |plane: &Plane| plane.as_ref().map_or(Record(0), |plane| plane[word]);
         let [write, read, again] = &self.planes;
-        Cell { write: at(write), read: at(read), again: at(again) }
+        Cell { write: write.get(word), read: read.get(word), again: again.get(word) }
     }
 
     /// Replaces the records of a word; `old` are those that are there.
@@ -52,7 +74,7 @@ impl Page {
     pub fn put(&mut self, word: usize, old: Cell, new: Cell) {
         let put = |plane: &mut Plane, old: Record, new: Record| {
             if old != new {
-                plane.get_or_insert_with(self::plane)[word] = new;
+                plane.put(word, new);
             }
         };
         let [write, read, again] = &mut self.planes;
@@ -62,9 +84,7 @@ impl Page {
     }
 
     fn clear(&mut self, from: usize, to: usize) {
-        for plane in self.planes.iter_mut().flatten() {
-            plane[from..to].fill(Record(0));
-        }
+        self.planes.iter_mut().for_each(|plane| plane.fill(from, to, Record(0)));
     }
 }
 
@@ -72,9 +92,11 @@ impl Page {
 #[derive(Debug, Default)]
 pub struct Shadow {
     pages: IntMap<u64, u32>,
-    table: Vec<Page>,
-    /// Page number and place of the page that was asked for last.
-    last: (u64, u32),
+    // A page has more than a KiB, which would be moved whenever the table grows.
+    #[allow(clippy::vec_box)]
+    table: Vec<Box<Page>>,
+    /// Numbers, plus one, and places of pages that were asked for last.
+    last: [(u64, u32); LAST],
     /// Words whose bytes are kept apart, by address.
     bytes: IntMap<u64, Box<[Cell; 4]>>,
     /// Ranges of memory that begin as written: from, to, and the write.
@@ -86,30 +108,26 @@ impl Shadow {
     #[inline(always)]
     pub fn page(&mut self, address: u64) -> (&mut Page, usize) {
         let number = address >> PAGE_SHIFT;
-        let word = (address as usize >> 2) & (WORDS - 1);
-        if self.last.0 != number {
-            self.find(number);
-        }
-        (&mut self.table[self.last.1 as usize], word)
+        let last = self.last[number as usize % LAST];
+        let place = if last.0 == number + 1 { last.1 } else { self.find(number) };
+        (&mut self.table[place as usize], word_of(address))
     }
 
     #[inline(never)]
-    fn find(&mut self, number: u64) {
+    fn find(&mut self, number: u64) -> u32 {
         let (table, begun) = (&mut self.table, &self.begun);
         let place = *self.pages.entry(number).or_insert_with(|| {
-            let mut page = Page::default();
+            let mut page = Box::<Page>::default();
             let start = number << PAGE_SHIFT;
             for &(from, to, write) in begun {
                 let word = |at: u64| (at.saturating_sub(start) as usize >> 2).min(WORDS);
-                if word(from) < word(to) {
-                    let writes = page.planes[0].get_or_insert_with(plane);
-                    writes[word(from)..word(to)].fill(write);
-                }
+                page.planes[WRITE].fill(word(from), word(to), write);
             }
             table.push(page);
             table.len() as u32 - 1
         });
-        self.last = (number, place);
+        self.last[number as usize % LAST] = (number + 1, place);
+        place
     }
 
     /// Pages of a range that nobody touched yet begin with a write of all of it.

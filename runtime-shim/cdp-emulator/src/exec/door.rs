@@ -9,14 +9,14 @@ use std::sync::{MutexGuard, PoisonError};
 use super::path::Running;
 use super::rows::lanes_of;
 use super::stray;
-use super::{Block, Machine, Warp};
+use super::{Block, Machine, Warp, memory};
 use crate::check::access::Access;
 pub use crate::check::access::Manner;
 use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
 use crate::check::{Origin, Watch, sync};
-use crate::code::{CopyOrder, Op, Order};
+use crate::code::{self, CopyOrder, Inst, NONE, Op, Order, StateSpace};
 use crate::memory::{SiteRef, space};
 use crate::services::Unset;
 
@@ -127,6 +127,104 @@ pub fn watched(
         value,
     };
     watch.access(state, &access);
+}
+
+/// What looks at accesses of whole warps before they are made.
+pub trait Checks {
+    /// True if nothing is wrong with an access of all lanes by an instruction of the path. False if that must be looked
+    /// at by [`memory`]: it may be so too if nothing is wrong.
+    fn pass(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        run: &Running<'_>,
+        inst: &Inst,
+        access: code::Access,
+        writes: bool,
+    ) -> bool;
+}
+
+/// Nothing does.
+pub struct NoChecks;
+
+impl Checks for NoChecks {
+    #[inline(always)]
+    fn pass(
+        &mut self,
+        _: &mut Block,
+        _: &Warp,
+        _: &Running<'_>,
+        _: &Inst,
+        _: code::Access,
+        _: bool,
+    ) -> bool {
+        true
+    }
+}
+
+/// The checks of order, and no other ones.
+pub struct OrderChecks<'a> {
+    watch: Option<MutexGuard<'a, Watch>>,
+    avx2: bool,
+}
+
+impl OrderChecks<'_> {
+    /// Those of a device.
+    pub fn of(machine: &Machine) -> OrderChecks<'_> {
+        OrderChecks { watch: machine.watch(), avx2: machine.avx2 }
+    }
+}
+
+impl Checks for OrderChecks<'_> {
+    #[inline(never)]
+    fn pass(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        run: &Running<'_>,
+        inst: &Inst,
+        access: code::Access,
+        writes: bool,
+    ) -> bool {
+        let Some(watch) = &mut self.watch else { return true };
+        let shared = match access.space {
+            // Nobody else sees it.
+            StateSpace::Param => return true,
+            StateSpace::Shared => true,
+            StateSpace::Global | StateSpace::Const | StateSpace::Generic => false,
+            StateSpace::Local | StateSpace::Frame | StateSpace::Cluster => return false,
+        };
+        let is_words = access.count == 1 && access.size_log2 >= 2 && inst.a != NONE;
+        // Of a cluster and of the system's part more is to be known.
+        let is_own = block.cluster.is_none() && block.grid.reserved_shared.is_empty();
+        if !is_words || access.order.is_strong() || shared && !is_own {
+            return false;
+        }
+        let mut at = [0; 32];
+        let bits = memory::places(self.avx2, run, inst, access.wide_address, &mut at);
+        let bytes = 1u64 << access.size_log2;
+        // What lies elsewhere, and what is in no memory, is found out later.
+        let end = if shared { space::WINDOW_BYTES } else { 1 << 60 };
+        if bits & (bytes - 1) != 0 || bits >= end {
+            return false;
+        }
+        let Some(state) = block.state.as_deref_mut() else { return true };
+        let access = Access {
+            origin: origin(warp, run),
+            first_thread: warp.index * 32,
+            at: &at,
+            lanes: u32::MAX,
+            bytes,
+            shared,
+            base: 0,
+            reads: !writes,
+            writes,
+            kind: Manner::Own,
+            order: access.order,
+            value: None,
+        };
+        watch.plain_access(state, &access)
+    }
 }
 
 /// Lanes whose plain accesses are to the system's part of shared memory. That is CUDA's own headers' (tiles of several warps):

@@ -1,6 +1,7 @@
 //! The interpreter loop of one warp.
 
 use super::diverge::{self, Arrival};
+use super::door::{NoChecks, OrderChecks};
 use super::path::{Next, Running, WarpStop, site};
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
 use super::{barrier, dispatch, memory, preempt, straight};
@@ -153,6 +154,7 @@ fn run_path<'m, const AVX2: bool>(
     let mut caller = native::Caller::new();
     // Seeded schedules interrupt warps at accesses to memory.
     let unchecked = machine.watch.is_none() && machine.schedule_seed.is_none();
+    let ordered = machine.checks.look_at_order_alone() && machine.schedule_seed.is_none();
     if run.path.pc == JOIN_RETURN {
         run.path.pc = run.function.code.len() as u32 - 1;
     }
@@ -173,7 +175,14 @@ fn run_path<'m, const AVX2: bool>(
                 }
             }
             // SAFETY: decoding counted them; with AVX2 if the processor has it.
-            let ran = unsafe { straight::run::<AVX2>(block, warp, run, inst.ahead, memory) };
+            let ran = unsafe {
+                if AVX2 && ordered && run.path.mask == u32::MAX {
+                    let mut checks = OrderChecks::of(machine);
+                    straight::run::<AVX2>(block, warp, run, inst.ahead, true, &mut checks)
+                } else {
+                    straight::run::<AVX2>(block, warp, run, inst.ahead, memory, &mut NoChecks)
+                }
+            };
             if ran > 0 {
                 tally.instructions += u64::from(ran);
                 let lanes = u64::from(run.path.mask.count_ones());

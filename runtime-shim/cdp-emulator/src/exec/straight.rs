@@ -5,13 +5,14 @@
 //! it costs less than half, and what one access finds out about its addresses serves the next ones through
 //! the same row.
 
+use super::door::Checks;
 use super::path::Running;
 use super::{Block, Warp, memory, special};
 use crate::code::Op;
 
 /// Runs the instructions from the path's on, of which `count` may be run here, up to one that needs more.
-/// Gives how many it ran; the path goes on behind them. `memory`: the lanes are all 32, and no check looks at
-/// accesses.
+/// Gives how many it ran; the path goes on behind them. `memory`: the lanes are all 32, and no check but `checks`
+/// looks at accesses.
 ///
 /// # Safety
 /// The instructions were decoded for the frame at `run.regs`, `count` of them from `run.path.pc` on; if
@@ -23,6 +24,7 @@ pub unsafe fn run<const AVX2: bool>(
     run: &mut Running<'_>,
     count: u32,
     memory: bool,
+    checks: &mut impl Checks,
 ) -> u32 {
     let function = run.function;
     let (first, mask) = (run.path.pc as usize, run.path.mask);
@@ -40,10 +42,12 @@ pub unsafe fn run<const AVX2: bool>(
                 // SAFETY: by the contract.
                 let done = unsafe {
                     use memory::whole::next;
-                    match inst.op {
-                        Op::Load(_) => next::<false>(block, warp, run, inst, access, &mut known),
-                        _ => next::<true>(block, warp, run, inst, access, &mut known),
-                    }
+                    let writes = matches!(inst.op, Op::Store(_));
+                    checks.pass(block, warp, run, inst, access, writes)
+                        && match writes {
+                            false => next::<false>(block, warp, run, inst, access, &mut known),
+                            true => next::<true>(block, warp, run, inst, access, &mut known),
+                        }
                 };
                 #[cfg(not(target_arch = "x86_64"))]
                 let done = false;

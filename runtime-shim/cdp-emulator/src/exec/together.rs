@@ -3,6 +3,7 @@
 //! is: what the turn costs but for its instructions is a third of what it costs in the loop of [`super::run`], which
 //! goes on where something else turns up.
 
+use super::door::NoChecks;
 use super::path::{Running, WarpStop};
 use super::{Block, Machine, PathState, Warp, barrier, native, straight};
 use crate::code::{JOIN_RETURN, NONE, Op};
@@ -45,7 +46,9 @@ unsafe fn run(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Option<W
             }
             if ran == 0 {
                 // SAFETY: decoding counted them.
-                ran = unsafe { straight::run::<true>(block, warp, &mut run, inst.ahead, true) };
+                ran = unsafe {
+                    straight::run::<true>(block, warp, &mut run, inst.ahead, true, &mut NoChecks)
+                };
             }
             if ran == 0 {
                 break None;

@@ -52,6 +52,19 @@ fn addresses(regs: *const u32, row: u32, wide: bool, offset: i32, mask: u32, out
     }
 }
 
+/// The addresses of all 32 lanes, and the bits that are set in any.
+#[inline(always)]
+pub fn places(avx2: bool, run: &Running<'_>, inst: &Inst, wide: bool, at: &mut Addresses) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if avx2 {
+        // SAFETY: the processor has it; `inst` was decoded for this frame.
+        return unsafe { whole::places(run, inst, wide, at) };
+    }
+    let _ = avx2;
+    addresses(run.regs, inst.a, wide, inst.imm as i32, u32::MAX, at);
+    at.iter().fold(0, |bits, at| bits | at)
+}
+
 /// Lowest and highest address, and all bits that are set in any.
 #[inline(always)]
 fn bounds(addresses: &Addresses) -> (u64, u64, u64) {
