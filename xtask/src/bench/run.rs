@@ -61,6 +61,31 @@ struct Speed {
     grids: f64,
 }
 
+/// How a kernel is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// By the interpreter.
+    Interpreted,
+    /// With machine code that is made beside it, as `cdpc run` has it.
+    Beside,
+    /// With machine code that is there.
+    Ready,
+    /// As with `cdpc run --check race`.
+    Checked,
+}
+
+impl Mode {
+    /// What the benchmark is told by its environment.
+    fn variable(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Mode::Interpreted => None,
+            Mode::Beside => Some(("NATIVE", "often")),
+            Mode::Ready => Some(("NATIVE", "ready")),
+            Mode::Checked => Some(("CHECK_RACES", "1")),
+        }
+    }
+}
+
 /// The runs of a kernel with one number of host threads.
 #[derive(Default)]
 struct Runs {
@@ -112,6 +137,9 @@ pub fn bench_run(ui: &Ui, common: &Common, options: &RunOptions) -> Outcome<Exit
              The rates before that are the interpreter's alone. The others are those of one host thread with machine code:\n\
              made beside the kernel on another core as `cdpc run` does it, what is interpreted until then included, and made\n\
              before the kernel is measured.\n\n\
+             The column `race` says how many times as long a kernel takes with `--check race` as with `code beside`, which is\n\
+             what `cdpc run` does without checks, and the last column the peak memory of that. The kernel of `saxpy` touches\n\
+             32 MiB of the device's memory, that of `reduce` 16.\n\n\
              Machine: {}.\n\n{}\n\
              Against a C compiler: the same in C (`examples/bench/reference.c`), on one thread; the least processor time\n\
              of as many rounds. First the interpreter alone, then with machine code that is there.\n\n{}\nWhole processes:\n\n{}",
@@ -135,24 +163,27 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
     let heading = ["kernel".to_owned(), "M instructions".to_owned(), "M/s, 1 thread".to_owned()];
     let rest =
         [format!("M/s, {threads} threads"), "ratio".to_owned(), format!("{threads} processes")];
-    let native = ["code beside", "code ready", "grids/s", "peak memory"].map(str::to_owned);
+    let native = ["code beside", "code ready", "grids/s", "peak memory", "race", "its memory"]
+        .map(str::to_owned);
     let mut cells = vec![Vec::from_iter(heading.into_iter().chain(rest).chain(native))];
     let wanted = |name: &&str| options.kernel.as_ref().is_none_or(|part| name.contains(part));
     for kernel in KERNELS.into_iter().filter(wanted) {
         let step = ui.step(&format!("measuring {kernel}"));
         let (mut one, mut many) = (Runs::default(), Runs::default());
         let (mut beside, mut ready) = (Runs::default(), Runs::default());
+        let mut checked = Runs::default();
         let mut apart = Vec::new();
         // One round before counting, in which files come into memory.
         for round in 0..=options.rounds {
             let measures = [
-                (1, None, &mut one),
-                (threads, None, &mut many),
-                (1, Some("often"), &mut beside),
-                (1, Some("ready"), &mut ready),
+                (1, Mode::Interpreted, &mut one),
+                (threads, Mode::Interpreted, &mut many),
+                (1, Mode::Beside, &mut beside),
+                (1, Mode::Ready, &mut ready),
+                (1, Mode::Checked, &mut checked),
             ];
-            for (count, native, runs) in measures {
-                let (speed, sample) = measure(benchmark, kernel, count, native)?;
+            for (count, mode, runs) in measures {
+                let (speed, sample) = measure(benchmark, kernel, count, mode)?;
                 if round > 0 {
                     runs.speeds.push(speed);
                     runs.peak_bytes = runs.peak_bytes.max(sample.peak_bytes);
@@ -175,6 +206,8 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
             format!("{:.0}", ready.rate_millions()),
             format!("{:.0}", one.grids()),
             bytes(many.peak_bytes),
+            format!("{:.1}", beside.rate_millions() / checked.rate_millions()),
+            bytes(checked.peak_bytes),
         ]);
     }
     if cells.len() == 1 {
@@ -188,23 +221,19 @@ fn kernels(ui: &Ui, benchmark: &Path, options: &RunOptions, threads: usize) -> O
 /// The rates of processes of one thread that run at once, added.
 fn side_by_side(benchmark: &Path, kernel: &str, processes: usize) -> Outcome<f64> {
     std::thread::scope(|scope| {
-        let one = || measure(benchmark, kernel, 1, None).map(|(speed, _)| speed.rate_millions);
+        let one = || {
+            measure(benchmark, kernel, 1, Mode::Interpreted).map(|(speed, _)| speed.rate_millions)
+        };
         let all: Vec<_> = (0..processes).map(|_| scope.spawn(one)).collect();
         let lost = |_| Failure::new(format!("a measurement of {kernel} was lost"));
         all.into_iter().map(|rate| rate.join().map_err(lost)?).sum()
     })
 }
 
-/// `native`: as the benchmark's variable `NATIVE`.
-fn measure(
-    benchmark: &Path,
-    kernel: &str,
-    threads: usize,
-    native: Option<&str>,
-) -> Outcome<(Speed, Sample)> {
+fn measure(benchmark: &Path, kernel: &str, threads: usize, mode: Mode) -> Outcome<(Speed, Sample)> {
     let mut command = Command::new(benchmark);
-    command.arg(kernel).env("HOST_THREADS", threads.to_string()).env_remove("NATIVE");
-    command.envs(native.map(|word| ("NATIVE", word)));
+    command.arg(kernel).env("HOST_THREADS", threads.to_string());
+    command.env_remove("NATIVE").env_remove("CHECK_RACES").envs(mode.variable());
     let (text, sample) = capture(&mut command)?;
     let speed = text.lines().find_map(|line| speed(line, kernel));
     let speed = speed
