@@ -18,13 +18,6 @@ use crate::request::{BuildRequest, Goal};
 const MODULE_ID_DIGITS: usize = 16;
 const MODULE_ID_PREFIX: &str = "_cdp_";
 
-/// Whether a PTX text declares and defines nothing.
-fn is_empty(ptx: &str) -> bool {
-    const HEAD: [&str; 5] = ["//", ".version", ".target", ".address_size", ".file"];
-    let mut lines = ptx.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.all(|line| HEAD.iter().any(|word| line.starts_with(word)))
-}
-
 impl Build<'_> {
     /// The object of a `.cdp` source.
     pub(crate) fn cuda_object(&mut self, source: &SourceInput) -> Result<Vec<u8>, Failure> {
@@ -72,13 +65,7 @@ impl Build<'_> {
         let mut images = Vec::new();
         for arch in options.archs() {
             let code = self.cuda_device(source, arch, false)?;
-            if job.is_dry_run() || !is_empty(&code.ptx) {
-                self.add_images(source, arch, code, &mut images)?;
-            }
-        }
-        if images.is_empty() {
-            // Nothing to register, so that no device link is needed for it.
-            return self.cuda_host(source);
+            self.add_images(source, arch, code, &mut images)?;
         }
         let fatbin = self.relocatable(source, &images)?;
         let name = cuda::relocatable_name(source);
