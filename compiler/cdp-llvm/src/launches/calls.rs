@@ -1,8 +1,11 @@
 //! What a call does, as far as launches care.
 
+use std::collections::HashSet;
+
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::RUNTIME_TABLE;
 use inkwell::llvm_sys::LLVMOpcode;
+use inkwell::values::FunctionValue;
 
 use crate::kernel::LAUNCH;
 use crate::raw::view::View;
@@ -207,4 +210,28 @@ pub(super) fn runtime_function(symbol: &str) -> Option<RuntimeFn> {
         None => bare.to_string(),
     };
     RUNTIME_TABLE.iter().find(|row| row.name == name).map(|row| row.func)
+}
+
+/// Whether a kernel launches.
+pub(super) fn launches(kernel: FunctionValue<'_>) -> bool {
+    calls(kernel, |called| matches!(called, Callee::Launch))
+}
+
+/// Whether a kernel, or a function of it, calls such a thing.
+pub(super) fn calls<'ctx>(kernel: FunctionValue<'ctx>, wanted: fn(&Callee<'ctx>) -> bool) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), vec![View::function(kernel)]);
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        for called in function.instructions().into_iter().filter_map(View::callee).map(callee) {
+            if wanted(&called) {
+                return true;
+            }
+            if let Callee::Defined(next) = called {
+                work.push(next);
+            }
+        }
+    }
+    false
 }

@@ -419,9 +419,8 @@ impl<'ctx> Pass<'_, 'ctx> {
         builder.build_store(flag, self.context.bool_type().const_zero())?;
         let mut recorded = plans.iter().filter_map(|plan| plan.sequence).peekable();
         if recorded.peek().is_some() {
-            let nests = recorded.any(|index| {
-                self.gathers[index].as_ref().is_ok_and(|found| sequence::launches(found.kernel))
-            });
+            let nests = recorded
+                .any(|index| self.gathers[index].as_ref().is_ok_and(|found| found.launches));
             self.record_block(parent, nests, &builder)?;
         } else if plans.iter().any(|plan| plan.mode == Mode::InOrder)
             && let Some(begin) = self.module.get_function(distribute::ORDER_BEGIN)

@@ -15,12 +15,11 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::values::FunctionValue;
 
 use super::argument::Argument;
-use super::calls::{Callee, callee, is_index};
+use super::calls::{Callee, callee, is_index, launches};
 use super::child::{Child, EXTRAS, check_parameter, is_loose};
 use super::emit::{Text, quoted};
 use super::queue::Queue;
 use super::records::{RECORDS, Records, record};
-use super::sequence;
 use super::sums::DONE;
 use super::waiting::check_waiting;
 use crate::raw::view::{View, kernel_body};
@@ -72,7 +71,7 @@ pub(super) fn gather<'ctx>(
         deep: is_deep(View::function(kernel)),
         repeatable: is_repeatable(View::function(kernel)),
         loose: is_loose(View::function(kernel)),
-        launches: sequence::launches(kernel),
+        launches: launches(kernel),
         sums: false,
         most_threads: most_threads.unwrap_or(0).min(1024),
     })

@@ -5,6 +5,7 @@
 
 use inkwell::values::{BasicValueEnum, FunctionValue};
 
+use super::calls::launches;
 use super::child::is_kernel;
 use super::independent::Dependence;
 use super::parent::{self, LaunchSite, Parent};
@@ -82,9 +83,8 @@ impl<'ctx> Pass<'_, 'ctx> {
                 }
                 _ => false,
             };
-            let complete = kernel.is_some_and(|child| {
-                !sequence::launches(child) || self.is_nested(parent, sites, child)
-            });
+            let complete = kernel
+                .is_some_and(|child| !launches(child) || self.is_nested(parent, sites, child));
             if !fits || !complete {
                 let symbol = || Some(kernel?.get_name().to_string_lossy().into_owned());
                 let name = site.said.child.clone().or_else(symbol).unwrap_or_default();
@@ -149,7 +149,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             return false;
         }
         let once = sites.iter().zip(alone).all(|(site, alone)| *alone || !site.in_null_stream());
-        match sequence::launches(child) {
+        match launches(child) {
             true => {
                 !(fast && once && (child != kernel || self.is_launched_beside(kernel)))
                     && sites_of(child).iter().all(|site| site.kernel() == Some(child))
@@ -195,5 +195,5 @@ fn has_one_block(site: &LaunchSite<'_>) -> bool {
 
 /// Whether a site's kernel launches.
 pub(super) fn nests(site: &LaunchSite<'_>) -> bool {
-    site.kernel().is_some_and(sequence::launches)
+    site.kernel().is_some_and(launches)
 }

@@ -14,7 +14,7 @@ use inkwell::module::Module;
 use inkwell::values::{AnyValue, FunctionValue, InstructionValue, IntValue};
 
 use super::emit::Text;
-use super::sums::{shuffled, stands_still};
+use super::sums::{call_before, shuffled, stands_still};
 use crate::error::{Result, bug};
 use crate::raw;
 use crate::raw::view::View;
@@ -144,16 +144,7 @@ pub(super) fn share<'ctx>(
         let function =
             module.get_function(&range.name()).ok_or_else(|| bug(STAGE, "no function"))?;
         let Range { at, .. } = range;
-        let builder = context.create_builder();
-        builder.position_before(&at);
-        if let Some(location) = at.get_debug_location() {
-            builder.set_current_debug_location(location);
-        }
-        let operand = |index| at.get_operand(index).and_then(|operand| operand.value());
-        let (Some(place), Some(value)) = (operand(0), operand(1)) else {
-            return Err(bug(STAGE, "an operation without operands"));
-        };
-        let call = builder.build_direct_call(function, &[place.into(), value.into()], "")?;
+        let call = call_before(context, at, function)?;
         let old = IntValue::try_from(at).map_err(|()| bug(STAGE, "no integer"))?;
         let new = call.try_as_basic_value().basic();
         raw::replace_uses(old.into(), new.ok_or_else(|| bug(STAGE, "no result"))?);

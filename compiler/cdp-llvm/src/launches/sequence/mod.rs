@@ -43,7 +43,7 @@ use cdp_launch::{ParamSize, buffer_layout};
 use inkwell::values::FunctionValue;
 
 use super::argument::{Argument, size};
-use super::calls::{Callee, callee, leaves};
+use super::calls::{Callee, callee, calls, leaves};
 use super::child::{Child, has_loops, reachable};
 use super::emit::{Text, quoted};
 use super::gather::{Gather, run};
@@ -160,30 +160,6 @@ pub(super) fn runs_in_turn(gather: &Gather<'_>) -> bool {
     !calls(gather.kernel, |called| matches!(called, Callee::Runtime(_))) && gather.repeatable
 }
 
-/// Whether a kernel launches.
-pub(super) fn launches(kernel: FunctionValue<'_>) -> bool {
-    calls(kernel, |called| matches!(called, Callee::Launch))
-}
-
-/// Whether a kernel, or a function of it, calls such a thing.
-fn calls<'ctx>(kernel: FunctionValue<'ctx>, wanted: fn(&Callee<'ctx>) -> bool) -> bool {
-    let (mut seen, mut work) = (HashSet::new(), vec![View::function(kernel)]);
-    while let Some(function) = work.pop() {
-        if !seen.insert(function) {
-            continue;
-        }
-        for called in function.instructions().into_iter().filter_map(View::callee).map(callee) {
-            if wanted(&called) {
-                return true;
-            }
-            if let Callee::Defined(next) = called {
-                work.push(next);
-            }
-        }
-    }
-    false
-}
-
 impl Sequence {
     /// `None` for arguments that are too large.
     pub fn new(
@@ -206,7 +182,7 @@ impl Sequence {
             runner: format!("{OF}{name}"),
             number,
             loops: has_loops(View::function(gather.kernel)),
-            nests: launches(gather.kernel),
+            nests: gather.launches,
             unordered,
             offsets: layout.slots.iter().map(|slot| slot.offset_bytes).collect(),
             bytes: layout.size_bytes,

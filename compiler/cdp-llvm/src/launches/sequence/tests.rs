@@ -2,8 +2,9 @@
 
 use inkwell::context::Context;
 
-use super::{Sequence, launches, runs_in_turn, why_not};
+use super::{Sequence, runs_in_turn, why_not};
 use crate::launches::argument::Argument;
+use crate::launches::calls::launches;
 use crate::launches::gather::gather;
 use crate::launches::testing::{WAITS, launch, module, sites};
 

@@ -204,20 +204,29 @@ pub(super) fn mark<'ctx>(
     let mut kinds = Vec::new();
     for Sum { at, kind } in sums {
         let function = module.get_function(&kind.name).ok_or_else(|| bug(STAGE, "no function"))?;
-        let builder = context.create_builder();
-        builder.position_before(&at);
-        if let Some(location) = at.get_debug_location() {
-            builder.set_current_debug_location(location);
-        }
-        let operand = |index| at.get_operand(index).and_then(|operand| operand.value());
-        let (Some(place), Some(value)) = (operand(0), operand(1)) else {
-            return Err(bug(STAGE, "an operation without operands"));
-        };
-        builder.build_direct_call(function, &[place.into(), value.into()], "")?;
+        call_before(context, at, function)?;
         at.erase_from_basic_block();
         kinds.push(kind);
     }
     Ok(kinds)
+}
+
+/// A call of a function with the place and the value of an atomic operation, before it.
+pub(super) fn call_before<'ctx>(
+    context: &'ctx Context,
+    at: InstructionValue<'ctx>,
+    function: FunctionValue<'ctx>,
+) -> Result<CallSiteValue<'ctx>> {
+    let builder = context.create_builder();
+    builder.position_before(&at);
+    if let Some(location) = at.get_debug_location() {
+        builder.set_current_debug_location(location);
+    }
+    let operand = |index| at.get_operand(index).and_then(|operand| operand.value());
+    let (Some(place), Some(value)) = (operand(0), operand(1)) else {
+        return Err(bug(STAGE, "an operation without operands"));
+    };
+    Ok(builder.build_direct_call(function, &[place.into(), value.into()], "")?)
 }
 
 /// What adds to a place and its sum, and what writes them at the end, of each kind.
