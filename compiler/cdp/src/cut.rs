@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cdp_ptx::outline::{Item, ItemKind, items};
+use crate::outline::{Item, ItemKind, items};
 
 /// Text that makes a piece: ptxas takes some 0.1 s for it.
 const PIECE_BYTES: usize = 64 << 10;
