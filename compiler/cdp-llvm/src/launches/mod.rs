@@ -336,6 +336,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let alone = relax::alone(&sites);
         let lonely = !fast && single::calls_itself_alone(kernel, &sites);
+        let lonely_block = single::block_calls_itself_alone(kernel, &sites);
         let proof = self.proof_of(kernel, &sites, &alone);
         let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
@@ -379,8 +380,10 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             // is rarely launched, and the code of one that launches would stand three times.
             let single = matches!(proof, Some(Ok(Independent { single: true, .. })));
             let apart = single && !(relaxed && child.is_none() && !recording::nests(&site));
-            let lonely =
-                (lonely || single::one_of_grid(kernel, &site)) && site.said.aggregate.is_none();
+            let lonely = lonely
+                || lonely_block && !site.in_null_stream()
+                || single::one_of_grid(kernel, &site);
+            let lonely = lonely && site.said.aggregate.is_none();
             let gather = match independent && !apart && !lonely && self.may_gather(&site, &facts) {
                 true => self.gather(&site, child),
                 false => None,

@@ -70,9 +70,27 @@ pub(super) fn calls_itself_alone<'ctx>(
     kernel: FunctionValue<'ctx>,
     sites: &[LaunchSite<'ctx>],
 ) -> bool {
+    calls_itself(kernel, sites, 6)
+}
+
+/// Whether a kernel launches itself, and these grids are of one block, whose one thread does all launches: the same of
+/// blocks.
+pub(super) fn block_calls_itself_alone<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    sites: &[LaunchSite<'ctx>],
+) -> bool {
+    calls_itself(kernel, sites, 3) && one_thread(kernel, &sites.iter().collect::<Vec<_>>())
+}
+
+/// Whether a kernel launches itself, always with 1 for so many of the grid's and the block's dimensions.
+fn calls_itself<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    sites: &[LaunchSite<'ctx>],
+    dimensions: usize,
+) -> bool {
     let is_own = |site: &&LaunchSite<'ctx>| site.kernel() == Some(kernel);
     let is_one = |site: &LaunchSite<'ctx>| {
-        let shape = site.operands.get(1..7);
+        let shape = site.operands.get(1..=dimensions);
         shape.is_some_and(|shape| {
             shape.iter().all(|count| View::value(*count).constant_int() == Some(1))
         })
