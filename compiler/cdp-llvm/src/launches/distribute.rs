@@ -275,7 +275,8 @@ impl Site<'_, '_> {
             gather::site_alone(gather, &self.arguments, calls, &self.stream(), queue, text);
             return;
         }
-        text.line(&format!("%wants = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {wants})"));
+        let wanting = text.ballot(&wants);
+        text.line(&format!("%wants = or i32 {wanting}, 0"));
         let count = text.set("call i32 @llvm.ctpop.i32(i32 %wants)");
         // In a queue a launch meets those of other warps.
         let least = if self.queue.is_some() { 1 } else { self.tuning.gather.max(1) };
@@ -519,7 +520,8 @@ impl Site<'_, '_> {
         text.line(&format!("%late = icmp ne i32 {flag}, 0"));
         let early = text.set("xor i1 %late, true");
         let run = text.set(&format!("and i1 %child, {early}"));
-        text.line(&format!("%waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {run})"));
+        let waiting = text.ballot(&run);
+        text.line(&format!("%waiting = or i32 {waiting}, 0"));
         text.line("br label %check");
         text.label("check");
         text.line("%ready = icmp ne i32 %waiting, 0");

@@ -105,8 +105,17 @@ impl Text {
         self.set(&format!("addrspacecast ptr addrspace(1) {global} to ptr"))
     }
 
+    /// Which lanes of `%mask` say yes.
     pub fn ballot(&mut self, condition: &str) -> String {
-        self.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 {condition})"))
+        self.ballot_of("%mask", condition)
+    }
+
+    /// Which lanes of a mask say yes. ptxas makes a vote of all lanes that are at that place, where groups with masks
+    /// of their own are brought together there.
+    pub fn ballot_of(&mut self, mask: &str, condition: &str) -> String {
+        let votes =
+            self.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 {mask}, i1 {condition})"));
+        self.set(&format!("and i32 {votes}, {mask}"))
     }
 }
 

@@ -372,7 +372,8 @@ fn alike(text: &mut Text) {
         alike.push(text.set(&format!("icmp eq i32 %{name}, {other}")));
     }
     let alike = text.all(&alike);
-    text.line(&format!("%same = call i32 @llvm.nvvm.vote.ballot.sync(i32 %todo, i1 {alike})"));
+    let same = text.ballot_of("%todo", &alike);
+    text.line(&format!("%same = or i32 {same}, 0"));
     text.line(&format!("br i1 {alike}, label %g.join, label %g.next"));
     text.label("g.next");
     let others = text.set("xor i32 %same, -1");

@@ -15,8 +15,8 @@
 //! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`queue`], with [`turns`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
-//! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`] finds that it can
-//!   be;
+//! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`], with [`together`],
+//!   finds that it can be;
 //! - [`carry`], with [`aggregate`]: all that is carried out;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
@@ -59,6 +59,7 @@ mod stride;
 mod sums;
 #[cfg(test)]
 mod testing;
+mod together;
 pub mod tuning;
 mod turns;
 mod waiting;

@@ -10,7 +10,7 @@ use super::child::is_kernel;
 use super::independent::Dependence;
 use super::parent::{self, LaunchSite, Parent};
 use super::sequence::{self, Sequence, Shape};
-use super::{Pass, independent, ordered, relax, single, sites_of};
+use super::{Pass, independent, ordered, relax, single, sites_of, together};
 use crate::options::LaunchOpt;
 use crate::raw::view::View;
 
@@ -34,11 +34,14 @@ impl<'ctx> Pass<'_, 'ctx> {
         sites: &[LaunchSite<'ctx>],
         facts: &Parent,
     ) -> Recording {
+        let ordered: Vec<_> = sites.iter().filter(|site| site.in_null_stream()).collect();
+        if let Err(reason) = together::why_not(kernel, &ordered) {
+            return Recording::Impossible(reason);
+        }
         if self.options.launch_tuning.sequence == 0 || !self.options.abi.is_v2() {
             return Recording::Off;
         }
-        let mut ordered = sites.iter().filter(|site| site.in_null_stream());
-        if single::calls_itself_alone(kernel, sites) && !ordered.any(nests) {
+        if single::calls_itself_alone(kernel, sites) && !ordered.iter().any(|site| nests(site)) {
             // The block would find out each time that it begins.
             return Recording::Impossible(
                 "its one thread has nobody to share a launch with".into(),

@@ -164,8 +164,7 @@ impl Records {
         let at = self.end(&own, text);
         let end = text.set(&format!("load i32, ptr {at}, align 4"));
         let behind = text.set(&format!("icmp ule i32 {end}, %block"));
-        let votes =
-            text.set(&format!("call i32 @llvm.nvvm.vote.ballot.sync(i32 %s.mask, i1 {behind})"));
+        let votes = text.ballot_of("%s.mask", &behind);
         let passed = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {votes})"));
         let none = text.set(&format!("icmp eq i32 {passed}, 0"));
         let all = text.set(&format!("icmp eq i32 {passed}, %s.lanes"));

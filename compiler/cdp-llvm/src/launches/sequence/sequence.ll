@@ -154,7 +154,8 @@ entry:
   %some = icmp ne i32 %work, 0
   %child = and i1 %small, %some
   %any = or i1 %child, %large
-  %launching = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %any)
+  %votes.launching = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %any)
+  %launching = and i32 %votes.launching, %mask
   %nobody = icmp eq i32 %launching, 0
   br i1 %nobody, label %none, label %take
 none:
@@ -190,7 +191,8 @@ locked:
   %late = icmp ne i32 %flag, 0
   %early = xor i1 %late, true
   %run = and i1 %child, %early
-  %waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %run)
+  %votes.waiting = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %run)
+  %waiting = and i32 %votes.waiting, %mask
   %bit.child = zext i1 %child to i32
   %bit.large = select i1 %large, i32 2, i32 0
   %bit.late = select i1 %late, i32 4, i32 0
@@ -214,10 +216,12 @@ none:
 some:
   %large.bit = and i32 %state, 2
   %large = icmp ne i32 %large.bit, 0
-  %all.large = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %large)
+  %votes.all.large = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %large)
+  %all.large = and i32 %votes.all.large, %mask
   %small.bit = and i32 %state, 1
   %small = icmp ne i32 %small.bit, 0
-  %all.small = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %small)
+  %votes.all.small = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %small)
+  %all.small = and i32 %votes.all.small, %mask
   %some.small = icmp ne i32 %all.small, 0
   %sign = select i1 %some.small, i32 1, i32 5
   %launched.0 = or i32 %all.large, %unserved
@@ -314,7 +318,8 @@ entry:
   %fits.58 = and i1 %fits.56, %fits.78
   %fits.18 = and i1 %fits.14, %fits.58
   %fits = and i1 %fits.18, %fits.9
-  %good = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %fits)
+  %votes.good = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %fits)
+  %good = and i32 %votes.good, %mask
   %all = icmp eq i32 %good, %mask
   br i1 %all, label %ask, label %odd
 odd:
@@ -349,7 +354,8 @@ ask:
   %few = icmp ule i64 %blocks, %turns
   ; The children of a few blocks' threads that are all too large to have a turn would be launched one by one later, which
   ; takes longer.
-  %some.few = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %few)
+  %votes.some.few = call i32 @llvm.nvvm.vote.ballot.sync(i32 %mask, i1 %few)
+  %some.few = and i32 %votes.some.few, %mask
   %all.many = icmp eq i32 %some.few, 0
   %few.parents = icmp ule i64 %parents, 8
   %bare = xor i1 %nests, true
