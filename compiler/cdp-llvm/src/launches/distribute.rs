@@ -275,7 +275,7 @@ impl Site<'_, '_> {
             gather::site_alone(gather, &self.arguments, calls, &self.stream(), queue, text);
             return;
         }
-        let wanting = text.ballot(&wants);
+        let wanting = text.ballot(wants);
         text.line(&format!("%wants = or i32 {wanting}, 0"));
         let count = text.set("call i32 @llvm.ctpop.i32(i32 %wants)");
         // In a queue a launch meets those of other warps.

@@ -210,11 +210,6 @@ fn sites_of(function: FunctionValue<'_>) -> Vec<LaunchSite<'_>> {
     sites
 }
 
-/// Whether a site's launches keep an order that nobody gave up.
-fn ordered(site: &LaunchSite<'_>) -> bool {
-    site.in_null_stream() && !site.said.independent
-}
-
 fn has_launches(module: &Module<'_>) -> bool {
     module.get_function(LAUNCH).is_some_and(raw::has_uses)
 }
@@ -363,7 +358,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             };
             let relaxed = alone
                 && mode == (Mode::Independent { tracked: true })
-                && !(site.said.keep || ordered(&site) && !free)
+                && !(site.said.keep || site.ordered() && !free)
                 && site.stream.is_some_and(|stream| stream.value() == 0)
                 && facts.obstacle.is_none()
                 && self.options.abi.is_v2()
@@ -376,7 +371,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 None => Ok(child),
             });
             let child = candidate.as_ref().ok().copied();
-            let independent = matches!(mode, Mode::Independent { .. }) && (free || !ordered(&site));
+            let independent = matches!(mode, Mode::Independent { .. }) && (free || !site.ordered());
             // The launches of a block's one thread have others of their grid beside them alone. A child that a warp can run
             // is rarely launched, and the code of one that launches would stand three times.
             let single = matches!(proof, Some(Ok(Independent { single: true, .. })));

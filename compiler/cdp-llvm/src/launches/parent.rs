@@ -65,6 +65,11 @@ impl<'ctx> LaunchSite<'ctx> {
     pub fn in_null_stream(&self) -> bool {
         !matches!(self.stream, Some(StreamConst::TailLaunch | StreamConst::FireAndForget))
     }
+
+    /// Whether its launches keep an order that nobody gave up.
+    pub fn ordered(&self) -> bool {
+        self.in_null_stream() && !self.said.independent
+    }
 }
 
 /// Whether every thread of a grid has the same value: constants, and the kernel's own parameters.

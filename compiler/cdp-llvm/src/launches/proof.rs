@@ -2,9 +2,9 @@
 
 use inkwell::values::FunctionValue;
 
+use super::Pass;
 use super::independent::{self, Dependence, Independent};
 use super::parent::LaunchSite;
-use super::{Pass, ordered};
 use crate::options::LaunchOpt;
 
 impl<'ctx> Pass<'_, 'ctx> {
@@ -16,7 +16,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         alone: &[bool],
     ) -> Option<std::result::Result<Independent, Dependence>> {
         let fast = self.options.launch_opt == LaunchOpt::Fast;
-        (!fast && sites.iter().any(ordered)).then(|| self.proof(kernel, sites, alone))
+        (!fast && sites.iter().any(LaunchSite::ordered)).then(|| self.proof(kernel, sites, alone))
     }
 
     /// Whether the children of a kernel may overlap though the NULL stream orders them. Only where what is launched

@@ -10,7 +10,7 @@ use super::child::is_kernel;
 use super::independent::Dependence;
 use super::parent::{self, LaunchSite, Parent};
 use super::sequence::{self, Sequence, Shape};
-use super::{Pass, independent, ordered, relax, single, sites_of, together};
+use super::{Pass, independent, relax, single, sites_of, together};
 use crate::options::LaunchOpt;
 use crate::raw::view::View;
 
@@ -107,7 +107,7 @@ impl<'ctx> Pass<'_, 'ctx> {
     ) -> bool {
         if child == parent {
             // The others of its launches are looked at beside this.
-            return sites.iter().all(ordered);
+            return sites.iter().all(LaunchSite::ordered);
         }
         if let Some(known) = self.nested.get(&child) {
             return *known;
@@ -120,7 +120,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         let keeps = matches!(self.proof_of(child, &sites, &alone), Some(Err(_)))
             || self.walks(child, &sites, &alone, &facts);
         let known = keeps
-            && sites.iter().all(ordered)
+            && sites.iter().all(LaunchSite::ordered)
             && facts.crowded.is_none()
             && self.why_not_recorded(child, &sites, &facts).is_ok();
         self.nested.insert(child, known);
@@ -145,7 +145,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             sites.iter().filter(|site| site.in_null_stream()).collect();
         let Some(child) = all.first().and_then(|site| site.kernel()) else { return false };
         let of_one = |site: &&LaunchSite<'ctx>| {
-            let asked = site.said.aggregate.is_some() || !ordered(site);
+            let asked = site.said.aggregate.is_some() || !site.ordered();
             !asked && site.kernel() == Some(child) && has_one_block(site)
         };
         if !all.iter().all(of_one) || !single::one_thread(kernel, &all) {
