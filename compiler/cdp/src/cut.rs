@@ -19,6 +19,8 @@ const MOST_PIECES: usize = 8;
 const LEAST_SPARED_BYTES: usize = 6 << 10;
 /// How the names of our own kernels begin, which no host code asks for.
 const OURS: &str = "__cdp_";
+/// What a definition begins with that other objects know.
+const VISIBLE: [&str; 2] = [".visible", ".weak"];
 
 /// The pieces of a text, each a module; `None` when it had better stay whole, or is not understood.
 pub(crate) fn pieces(ptx: &str) -> Option<Vec<String>> {
@@ -77,9 +79,14 @@ impl<'t> Text<'t> {
         }
     }
 
+    /// Whether other objects know an item by its name as it is.
+    fn is_known(&self, item: &Item<'_>) -> bool {
+        VISIBLE.iter().any(|word| self.words(item).starts_with(word))
+    }
+
     /// Whether code of other pieces may know an item by its name.
     fn is_for_all(&self, item: &Item<'_>) -> bool {
-        let is_visible = self.words(item).starts_with(".visible");
+        let is_visible = self.is_known(item);
         match item.kind {
             ItemKind::Kernel => is_visible || item.name.starts_with(OURS),
             ItemKind::Other => is_visible,
@@ -152,7 +159,7 @@ impl<'t> Text<'t> {
             let is_needed = item.kind == ItemKind::Header || mentioned.contains(item.name);
             if is_own(&index) || is_needed && home.is_none_or(is_own) {
                 let is_for_all = home.is_some_and(|&home| self.is_for_all(&self.items[home]));
-                if is_for_all && !self.words(item).starts_with(".visible") {
+                if is_for_all && !self.is_known(item) {
                     out += ".visible ";
                 }
                 out += self.words(item);
@@ -166,7 +173,8 @@ impl<'t> Text<'t> {
 
     /// The declaration of what another piece has: a kernel's parameters, a variable without what it begins with.
     fn declaration(&self, item: &Item<'_>) -> String {
-        let words = self.words(item).trim_start_matches(".visible").trim_end_matches(';');
+        let words = self.words(item).trim_end_matches(';');
+        let words = VISIBLE.iter().find_map(|word| words.strip_prefix(word)).unwrap_or(words);
         let head = words.split(['{', '=']).next().unwrap_or_default();
         let end = head.rfind(')').map_or(head.len(), |at| at + 1);
         format!(".extern {};", head[..end].trim())
@@ -215,6 +223,16 @@ mod tests {
         assert!(second.contains(".maxnreg 64") && second.contains(".func f();"), "{second}");
         assert!(second.contains(".visible .const .align 4 .u32 n[2] = {1, 2};"), "{second}");
         assert!(!second.contains("parent") && !second.contains("$str"), "{second}");
+    }
+
+    #[test]
+    fn a_weak_kernel_is_known_to_all() {
+        let set = long(".weak .entry __cdp_memset(\n\t.param .u64 p\n)", 9000, "");
+        let parent = long(".visible .entry parent()", 8000, "\tmov.b64 %rd1, __cdp_memset;\n");
+        let pieces = pieces(&format!("{HEAD}{set}{parent}")).expect("two pieces");
+        let [first, second] = &pieces[..] else { panic!("{} pieces", pieces.len()) };
+        assert!(first.contains("\n.weak .entry __cdp_memset(\n\t.param .u64 p\n)\n{"), "{first}");
+        assert!(second.contains(".extern .entry __cdp_memset(\n\t.param .u64 p\n);"), "{second}");
     }
 
     #[test]
