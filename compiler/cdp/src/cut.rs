@@ -176,7 +176,8 @@ impl<'t> Text<'t> {
         let words = self.words(item).trim_end_matches(';');
         let words = VISIBLE.iter().find_map(|word| words.strip_prefix(word)).unwrap_or(words);
         let head = words.split(['{', '=']).next().unwrap_or_default();
-        let end = head.rfind(')').map_or(head.len(), |at| at + 1);
+        let parameters = head.rfind(')').filter(|_| item.is_function());
+        let end = parameters.map_or(head.len(), |at| at + 1);
         format!(".extern {};", head[..end].trim())
     }
 }
@@ -226,13 +227,21 @@ mod tests {
     }
 
     #[test]
-    fn a_weak_kernel_is_known_to_all() {
-        let set = long(".weak .entry __cdp_memset(\n\t.param .u64 p\n)", 9000, "");
-        let parent = long(".visible .entry parent()", 8000, "\tmov.b64 %rd1, __cdp_memset;\n");
-        let pieces = pieces(&format!("{HEAD}{set}{parent}")).expect("two pieces");
+    fn weak_kernels_and_managed_variables_are_known_to_all() {
+        let set =
+            long(".weak .entry __cdp_memset(\n\t.param .u64 p\n)", 9000, "\tmov.b64 %rd1, n;\n");
+        let parent = long(
+            ".visible .entry parent()",
+            8000,
+            "\tmov.b64 %rd1, __cdp_memset;\n\tmov.b64 %rd1, n;\n",
+        );
+        let managed = ".visible .global .attribute(.managed) .align 4 .u32 n = 1;\n";
+        let pieces = pieces(&format!("{HEAD}{managed}{set}{parent}")).expect("two pieces");
         let [first, second] = &pieces[..] else { panic!("{} pieces", pieces.len()) };
         assert!(first.contains("\n.weak .entry __cdp_memset(\n\t.param .u64 p\n)\n{"), "{first}");
         assert!(second.contains(".extern .entry __cdp_memset(\n\t.param .u64 p\n);"), "{second}");
+        let declared = "\n.extern .global .attribute(.managed) .align 4 .u32 n;\n";
+        assert_eq!(pieces.iter().filter(|piece| piece.contains(declared)).count(), 1);
     }
 
     #[test]

@@ -262,11 +262,6 @@ impl<'ctx> Function<'ctx> {
 
     /// Whether a value is the same for all threads of a block, whenever they look at it.
     pub fn is_uniform(&self, value: View<'ctx>, depth: u32) -> bool {
-        use LLVMOpcode::{
-            LLVMAShr, LLVMAdd, LLVMAnd, LLVMICmp, LLVMLShr, LLVMMul, LLVMOr, LLVMSDiv, LLVMSExt,
-            LLVMSRem, LLVMSelect, LLVMShl, LLVMSub, LLVMTrunc, LLVMUDiv, LLVMURem, LLVMXor,
-            LLVMZExt,
-        };
         if value.is_constant() {
             // Not what may be something else each time.
             return value.constant_int().is_some();
@@ -286,11 +281,7 @@ impl<'ctx> Function<'ctx> {
                     _ => false,
                 }
             }
-            Some(
-                LLVMAShr | LLVMAdd | LLVMAnd | LLVMICmp | LLVMLShr | LLVMMul | LLVMOr | LLVMSDiv
-                | LLVMSExt | LLVMSRem | LLVMSelect | LLVMShl | LLVMSub | LLVMTrunc | LLVMUDiv
-                | LLVMURem | LLVMXor | LLVMZExt,
-            ) => {
+            _ if computes(value) => {
                 depth < 8
                     && value
                         .operands()
@@ -300,6 +291,37 @@ impl<'ctx> Function<'ctx> {
             _ => false,
         }
     }
+}
+
+/// Whether a value is an integer that its operands alone determine.
+pub(super) fn computes(value: View<'_>) -> bool {
+    use LLVMOpcode::{
+        LLVMAShr, LLVMAdd, LLVMAnd, LLVMICmp, LLVMLShr, LLVMMul, LLVMOr, LLVMSDiv, LLVMSExt,
+        LLVMSRem, LLVMSelect, LLVMShl, LLVMSub, LLVMTrunc, LLVMUDiv, LLVMURem, LLVMXor, LLVMZExt,
+    };
+    matches!(
+        value.opcode(),
+        Some(
+            LLVMAShr
+                | LLVMAdd
+                | LLVMAnd
+                | LLVMICmp
+                | LLVMLShr
+                | LLVMMul
+                | LLVMOr
+                | LLVMSDiv
+                | LLVMSExt
+                | LLVMSRem
+                | LLVMSelect
+                | LLVMShl
+                | LLVMSub
+                | LLVMTrunc
+                | LLVMUDiv
+                | LLVMURem
+                | LLVMXor
+                | LLVMZExt
+        )
+    )
 }
 
 /// Whether a value is a special register of this name, of any axis.

@@ -3,17 +3,16 @@
 //! of one warp are in different turns, ptxas brings groups of them together of which one has the lock and the others
 //! wait for it (seen on an H200: launches lost, done twice, or a grid that never ends). An analysis.
 //!
-//! Legality. One thread of a block is never in two places. Lanes meet again behind a branch, if that is before the end
-//! of a loop's turn: so there is one way back to the beginning of a loop around a site, with something to do on it,
-//! or all lanes leave the loop in the same turn. No two sites of a loop lie on different sides of a branch that lanes
-//! may take differently.
+//! Legality. One thread of a block is never in two places. Else all lanes leave a loop around a site in the same turn,
+//! and there is one way back to its beginning, so that lanes meet again behind each branch in it. No two sites of a loop
+//! lie on different sides of a branch that lanes may take differently.
 
 use std::collections::{HashMap, HashSet};
 
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 
-use super::access::Function;
+use super::access::{Function, computes};
 use super::child::reachable;
 use super::parent::LaunchSite;
 use super::single;
@@ -119,24 +118,19 @@ impl<'ctx> Flow<'ctx> {
         loops
     }
 
-    /// Whether lanes that are in the loops around a block are in the same turn of each.
+    /// Whether all lanes that are in the loops around a block leave each of them in the same turn.
     fn turns_together(&self, place: Block<'ctx>) -> bool {
         let mut around = self.loops.iter().filter(|found| found.blocks.contains(&place)).peekable();
-        around.peek().is_some()
-            && around.all(|found| match found.ends[..] {
-                // An end with nothing to do goes away later, and several ways back are left.
-                [end] if end == found.head || has_work(end) => true,
-                _ => self.leaves_alike(found),
-            })
+        around.peek().is_some() && around.all(|found| self.leaves_alike(found))
     }
 
-    /// Whether all lanes leave a loop in the same turn.
+    /// Whether all lanes leave a loop in the same turn, and begin each together.
     fn leaves_alike(&self, found: &Loop<'ctx>) -> bool {
         let leaves = |block: &&Block<'ctx>| {
             block.successors().iter().any(|next| !found.blocks.contains(next))
         };
-        found.ends.len() == 1
-            && found.blocks.iter().filter(leaves).all(|block| self.is_alike(*block))
+        let mut last = found.blocks.iter().filter(leaves);
+        found.ends.len() == 1 && last.all(|block| self.is_alike(*block))
     }
 
     fn share_loop(&self, one: Block<'ctx>, other: Block<'ctx>) -> bool {
@@ -157,16 +151,12 @@ impl<'ctx> Flow<'ctx> {
         if self.function.is_uniform(value, 0) || seen.contains(&value) {
             return true;
         }
-        let Some(opcode) = value.opcode() else { return false };
-        let known = match opcode {
-            LLVMOpcode::LLVMPHI => {
-                let head = value.block();
-                let counts = self.loops.iter().any(|found| Some(found.head) == head);
+        let known = match value.opcode() {
+            Some(LLVMOpcode::LLVMPHI) => {
                 seen.insert(value);
-                counts
+                self.loops.iter().any(|found| Some(found.head) == value.block())
             }
-            LLVMOpcode::LLVMCall | LLVMOpcode::LLVMLoad => false,
-            _ => value.touches_no_memory(),
+            _ => computes(value),
         };
         known
             && depth < DEPTH
@@ -208,14 +198,6 @@ impl<'ctx> Flow<'ctx> {
         });
         self.is_alike(last)
     }
-}
-
-/// Whether a block has more than phis and a branch.
-fn has_work(block: Block<'_>) -> bool {
-    block
-        .instructions()
-        .iter()
-        .any(|found| !matches!(found.opcode(), Some(LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMBr)))
 }
 
 /// The blocks that control comes to from a block, itself one of them, on ways that avoid another.

@@ -6,10 +6,11 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
+use super::memory::places::places;
 use super::path::Running;
 use super::rows::lanes_of;
 use super::stray;
-use super::{Block, Machine, Warp, memory};
+use super::{Block, Machine, Warp};
 use crate::check::access::Access;
 pub use crate::check::access::Manner;
 use crate::check::bounds::Stray;
@@ -201,7 +202,7 @@ impl Checks for OrderChecks<'_> {
             return false;
         }
         let mut at = [0; 32];
-        let bits = memory::places(self.avx2, run, inst, access.wide_address, &mut at);
+        let bits = places(self.avx2, run, inst, access.wide_address, &mut at);
         let bytes = 1u64 << access.size_log2;
         // What lies elsewhere, and what is in no memory, is found out later.
         let end = if shared { space::WINDOW_BYTES } else { 1 << 60 };

@@ -6,6 +6,7 @@
 
 mod bytes;
 mod global;
+pub mod places;
 mod private;
 mod shared;
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +14,7 @@ pub mod whole;
 
 pub use self::bytes::{async_copy, read_byte, write_byte};
 use self::global::global;
+use self::places::addresses;
 use self::private::{fixed_place, local, params};
 use self::shared::shared;
 use super::checks::{Addresses, own};
@@ -22,48 +24,6 @@ use super::{Block, Machine, Step, Warp, cluster, rows};
 use crate::code::{Access, Inst, NONE, StateSpace};
 use crate::memory::place_text;
 use crate::memory::space::{self, Window};
-
-/// Computes the addresses of an access.
-#[inline(always)]
-fn addresses(regs: *const u32, row: u32, wide: bool, offset: i32, mask: u32, out: &mut Addresses) {
-    let added = i64::from(offset) as u64;
-    // SAFETY: `row` is a decoded row of this width.
-    unsafe {
-        let base = regs.add(row as usize);
-        if wide {
-            let values = base.cast::<[u64; 32]>().read_unaligned();
-            for lane in 0..32 {
-                out[lane] = values[lane].wrapping_add(added);
-            }
-        } else {
-            let values = base.cast::<[u32; 32]>().read_unaligned();
-            for lane in 0..32 {
-                out[lane] = u64::from(values[lane].wrapping_add(offset as u32));
-            }
-        }
-    }
-    if mask != u32::MAX {
-        let first = out[mask.trailing_zeros() as usize];
-        for (lane, address) in out.iter_mut().enumerate() {
-            if mask >> lane & 1 == 0 {
-                *address = first;
-            }
-        }
-    }
-}
-
-/// The addresses of all 32 lanes, and the bits that are set in any.
-#[inline(always)]
-pub fn places(avx2: bool, run: &Running<'_>, inst: &Inst, wide: bool, at: &mut Addresses) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if avx2 {
-        // SAFETY: the processor has it; `inst` was decoded for this frame.
-        return unsafe { whole::places(run, inst, wide, at) };
-    }
-    let _ = avx2;
-    addresses(run.regs, inst.a, wide, inst.imm as i32, u32::MAX, at);
-    at.iter().fold(0, |bits, at| bits | at)
-}
 
 /// Lowest and highest address, and all bits that are set in any.
 #[inline(always)]
