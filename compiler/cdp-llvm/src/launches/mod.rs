@@ -33,6 +33,7 @@ mod calls;
 mod carry;
 mod child;
 mod distribute;
+mod dominators;
 mod emit;
 mod form;
 mod gather;

@@ -3,17 +3,20 @@
 //! of one warp are in different turns, ptxas brings groups of them together of which one has the lock and the others
 //! wait for it (seen on an H200: launches lost, done twice, or a grid that never ends). An analysis.
 //!
-//! Legality. One thread of a block is never in two places. Else all lanes leave a loop around a site in the same turn,
-//! and there is one way back to its beginning, so that lanes meet again behind each branch in it. No two sites of a loop
-//! lie on different sides of a branch that lanes may take differently.
+//! Legality. One thread of a block is never in two places. Else all lanes leave a loop around a site in the same turn:
+//! each way out is one that every lane comes to in each turn, and its condition is the same for all of them, made of
+//! what is the same for the block and of what counts the turns of the loops around it. There is one way back to a
+//! loop's beginning, so that lanes meet again behind each branch in it, and no way round but by such a beginning. No two
+//! sites of a loop lie on different sides of a branch that lanes may take differently.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 
 use super::access::{Function, computes};
 use super::child::reachable;
+use super::dominators::{Dominators, Loop};
 use super::parent::LaunchSite;
 use super::single;
 use crate::raw;
@@ -35,7 +38,13 @@ pub(super) fn why_not<'ctx>(
         .map(|site| View::instruction(raw::instruction(site.call)).block())
         .collect::<Option<Vec<_>>>()
         .ok_or("it stands nowhere")?;
+    if !places.iter().any(|place| reachable(*place).contains(place)) {
+        return Ok(());
+    }
     let flow = Flow::new(kernel);
+    if !places.iter().all(|place| flow.blocks.reaches(*place)) {
+        return Err("control does not come to it".into());
+    }
     for place in &places {
         if reachable(*place).contains(place) && !flow.turns_together(*place) {
             return Err("threads of a warp may be in different turns of the loop around it".into());
@@ -54,113 +63,85 @@ pub(super) fn why_not<'ctx>(
     Ok(())
 }
 
-/// A natural loop: its first block, those that go back to it, and all.
-struct Loop<'ctx> {
-    head: Block<'ctx>,
-    ends: Vec<Block<'ctx>>,
-    blocks: HashSet<Block<'ctx>>,
-}
-
 struct Flow<'ctx> {
     function: Function<'ctx>,
-    /// The entry first.
-    blocks: Vec<Block<'ctx>>,
-    /// The blocks that are reached from the entry without each block.
-    without: HashMap<Block<'ctx>, HashSet<Block<'ctx>>>,
+    blocks: Dominators<'ctx>,
     loops: Vec<Loop<'ctx>>,
 }
 
 impl<'ctx> Flow<'ctx> {
     fn new(kernel: FunctionValue<'ctx>) -> Self {
         let view = View::function(kernel);
-        let blocks = view.blocks();
-        let without = match blocks.first() {
-            Some(entry) => {
-                blocks.iter().map(|block| (*block, reached(*entry, Some(*block)))).collect()
-            }
-            None => HashMap::new(),
-        };
-        let function = Function::parent(view);
-        let mut flow = Flow { function, blocks, without, loops: Vec::new() };
-        flow.loops = flow.natural_loops();
-        flow
-    }
-
-    /// Whether every way to `block` goes through `first`.
-    fn dominates(&self, first: Block<'ctx>, block: Block<'ctx>) -> bool {
-        first == block || !self.without[&first].contains(&block)
-    }
-
-    /// One for each block that control goes back to from blocks that it dominates.
-    fn natural_loops(&self) -> Vec<Loop<'ctx>> {
-        let mut before: HashMap<Block<'ctx>, Vec<Block<'ctx>>> = HashMap::new();
-        for block in &self.blocks {
-            for next in block.successors() {
-                before.entry(next).or_default().push(*block);
-            }
-        }
-        let mut loops = Vec::new();
-        for head in &self.blocks {
-            let came = before.get(head).into_iter().flatten().copied();
-            let ends: Vec<_> = came.filter(|block| self.dominates(*head, *block)).collect();
-            if ends.is_empty() {
-                continue;
-            }
-            let mut work = ends.clone();
-            let mut blocks = HashSet::from([*head]);
-            while let Some(block) = work.pop() {
-                if blocks.insert(block) {
-                    work.extend(before.get(&block).into_iter().flatten());
-                }
-            }
-            loops.push(Loop { head: *head, ends, blocks });
-        }
-        loops
+        let blocks = Dominators::new(view);
+        let loops = blocks.loops();
+        Flow { function: Function::parent(view), blocks, loops }
     }
 
     /// Whether all lanes that are in the loops around a block leave each of them in the same turn.
     fn turns_together(&self, place: Block<'ctx>) -> bool {
         let mut around = self.loops.iter().filter(|found| found.blocks.contains(&place)).peekable();
-        around.peek().is_some() && around.all(|found| self.leaves_alike(found))
+        around.peek().is_some()
+            && around.all(|found| self.leaves_alike(found))
+            && !self.goes(place, place)
     }
 
     /// Whether all lanes leave a loop in the same turn, and begin each together.
     fn leaves_alike(&self, found: &Loop<'ctx>) -> bool {
+        let [end] = found.ends[..] else { return false };
         let leaves = |block: &&Block<'ctx>| {
             block.successors().iter().any(|next| !found.blocks.contains(next))
         };
-        let mut last = found.blocks.iter().filter(leaves);
-        found.ends.len() == 1 && last.all(|block| self.is_alike(*block))
+        // A lane that has left a loop inside comes to no way out of that.
+        let inside: Vec<_> = self
+            .loops
+            .iter()
+            .filter(|inner| inner.head != found.head && found.blocks.contains(&inner.head))
+            .collect();
+        found.blocks.iter().filter(leaves).all(|block| {
+            self.blocks.dominates(*block, end)
+                && !inside.iter().any(|inner| inner.blocks.contains(block))
+                && self.is_alike(*block)
+        })
     }
 
     fn share_loop(&self, one: Block<'ctx>, other: Block<'ctx>) -> bool {
         self.loops.iter().any(|found| found.blocks.contains(&one) && found.blocks.contains(&other))
     }
 
-    /// Whether all lanes go the same way at a block's end.
+    /// Whether all lanes that come to a block's end in the same turn go the same way there.
     fn is_alike(&self, block: Block<'ctx>) -> bool {
         let Some(end) = block.terminator() else { return false };
         match end.condition() {
-            Some(condition) => self.is_uniform(condition, &mut HashSet::new(), 0),
+            Some(condition) => self.is_uniform(condition, block, &mut HashSet::new(), 0),
             None => block.successors().len() < 2,
         }
     }
 
-    /// [`Function::is_uniform`], also of what counts the turns of a loop.
-    fn is_uniform(&self, value: View<'ctx>, seen: &mut HashSet<View<'ctx>>, depth: u32) -> bool {
+    /// [`Function::is_uniform`], also of what counts the turns of the loops around the block that looks at it. What
+    /// another loop counted is not the same for lanes that left it in turns of their own.
+    fn is_uniform(
+        &self,
+        value: View<'ctx>,
+        at: Block<'ctx>,
+        seen: &mut HashSet<View<'ctx>>,
+        depth: u32,
+    ) -> bool {
         if self.function.is_uniform(value, 0) || seen.contains(&value) {
             return true;
         }
         let known = match value.opcode() {
             Some(LLVMOpcode::LLVMPHI) => {
                 seen.insert(value);
-                self.loops.iter().any(|found| Some(found.head) == value.block())
+                let counts = |found: &Loop<'ctx>| {
+                    Some(found.head) == value.block() && found.blocks.contains(&at)
+                };
+                self.loops.iter().any(counts)
             }
             _ => computes(value),
         };
         known
             && depth < DEPTH
-            && value.operands().into_iter().all(|part| self.is_uniform(part, seen, depth + 1))
+            && value.operands().into_iter().all(|part| self.is_uniform(part, at, seen, depth + 1))
     }
 
     /// Whether a thread may come to both, one behind the other, in one turn of the loops around them.
@@ -173,10 +154,13 @@ impl<'ctx> Flow<'ctx> {
         let (mut seen, mut work) = (HashSet::new(), vec![from]);
         while let Some(block) = work.pop() {
             for next in block.successors() {
-                if next == to && !self.dominates(next, block) {
+                if self.blocks.dominates(next, block) {
+                    continue;
+                }
+                if next == to {
                     return true;
                 }
-                if !self.dominates(next, block) && seen.insert(next) {
+                if seen.insert(next) {
                     work.push(next);
                 }
             }
@@ -186,27 +170,6 @@ impl<'ctx> Flow<'ctx> {
 
     /// Whether all lanes choose alike where the ways to two blocks part.
     fn choose_alike(&self, one: Block<'ctx>, other: Block<'ctx>) -> bool {
-        let mut common = self
-            .blocks
-            .iter()
-            .copied()
-            .filter(|block| self.dominates(*block, one) && self.dominates(*block, other));
-        let Some(first) = common.next() else { return false };
-        let last = common.fold(first, |last, block| match self.dominates(last, block) {
-            true => block,
-            false => last,
-        });
-        self.is_alike(last)
+        self.is_alike(self.blocks.common(one, other))
     }
-}
-
-/// The blocks that control comes to from a block, itself one of them, on ways that avoid another.
-fn reached<'ctx>(from: Block<'ctx>, avoided: Option<Block<'ctx>>) -> HashSet<Block<'ctx>> {
-    let (mut seen, mut work) = (HashSet::new(), vec![from]);
-    while let Some(block) = work.pop() {
-        if Some(block) != avoided && seen.insert(block) {
-            work.extend(block.successors());
-        }
-    }
-    seen
 }
