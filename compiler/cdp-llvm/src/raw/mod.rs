@@ -69,8 +69,12 @@ pub(crate) unsafe fn collect_diagnostics(context: &Context, sink: *mut Diagnosti
 
 /// The id of a synchronisation scope ("" is the whole system).
 pub(crate) fn sync_scope(context: &Context, name: &str) -> u32 {
-    // SAFETY: the pointer and length are those of a live string.
-    unsafe { LLVMGetSyncScopeID(context.raw(), name.as_ptr().cast(), name.len()) }
+    sync_scope_of(context.raw(), name)
+}
+
+fn sync_scope_of(context: LLVMContextRef, name: &str) -> u32 {
+    // SAFETY: the context is live, the pointer and length are those of a live string.
+    unsafe { LLVMGetSyncScopeID(context, name.as_ptr().cast(), name.len()) }
 }
 
 /// Makes `atomicrmw` and `cmpxchg` relaxed, in a synchronisation scope.

@@ -12,6 +12,8 @@ use inkwell::llvm_sys::{
 };
 use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValue};
 
+use super::sync_scope_of;
+
 unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
     fn cdp_launches_coherent(kernel: LLVMValueRef);
@@ -319,6 +321,16 @@ impl<'ctx> View<'ctx> {
             LLVMAtomicRMWBinOpFAdd,
         ];
         kinds.into_iter().find(|known| *known as c_int == kind)
+    }
+
+    /// Whether an atomic operation is atomic for its device alone, not for the whole system.
+    pub fn is_of_device(self) -> bool {
+        // SAFETY: see above; the kind is checked.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            !LLVMIsAAtomicRMWInst(self.0).is_null()
+                && LLVMGetAtomicSyncScopeID(self.0) == sync_scope_of(context, "device")
+        }
     }
 
     /// Whether a function touches no memory.

@@ -11,7 +11,7 @@
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMAtomicRMWBinOp;
 use inkwell::module::Module;
-use inkwell::values::{AnyValue, FunctionValue, InstructionValue, IntValue};
+use inkwell::values::{FunctionValue, InstructionValue, IntValue};
 
 use super::emit::Text;
 use super::sums::{call_before, shuffled, stands_still};
@@ -44,14 +44,13 @@ pub(super) fn found(kernel: FunctionValue<'_>) -> Vec<Range<'_>> {
     let parameters = kernel.count_params();
     let range = |at: InstructionValue<'_>| {
         let view = View::instruction(at);
-        let adds = view.plain_update() == Some(LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd)
+        let adds = view.plain_update()? == LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpAdd
             && !view.users().is_empty();
         let (place, value) = (view.operand(0)?, view.operand(1)?);
         let bits = value.bits().filter(|bits| [32, 64].contains(bits))?;
         let varies = !value.is_constant() && !stands_still(value, parameters, 0);
         let fits = place.type_text() == "ptr" && stands_still(place, parameters, 0);
-        let device = at.print_to_string().to_string_lossy().contains("syncscope(\"device\")");
-        (adds && varies && fits).then_some((bits, device))
+        (adds && varies && fits).then(|| (bits, view.is_of_device()))
     };
     instructions
         .filter_map(|at| range(at).map(|(bits, device)| Range { at, bits, device }))

@@ -18,7 +18,7 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
 use inkwell::module::Module;
 use inkwell::values::{
-    AnyValue, BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue, PointerValue,
+    BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue, PointerValue,
 };
 
 use super::child::reachable;
@@ -74,9 +74,7 @@ pub(super) fn found<'ctx>(
             let Some((operation, bits)) = operation(kind).zip(value.bits()) else { continue };
             let fits = [32, 64].contains(&bits) && place.type_text() == "ptr";
             if fits && stands_still(place, parameters, 0) && may_wait(view, kind) {
-                let device =
-                    at.print_to_string().to_string_lossy().contains("syncscope(\"device\")");
-                let scope = if device { "syncscope(\"device\") " } else { "" };
+                let scope = if view.is_of_device() { "syncscope(\"device\") " } else { "" };
                 let name = format!("{SUM}{}", first + sums.len());
                 sums.push(Sum { at, kind: Kind { name, operation, bits, scope } });
             }
