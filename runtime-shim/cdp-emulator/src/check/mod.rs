@@ -22,7 +22,9 @@ pub mod findings;
 pub mod graph;
 pub mod init;
 pub mod neighbours;
+pub mod parts;
 pub mod plane;
+pub mod quick;
 pub mod race;
 pub mod record;
 pub mod release;
@@ -195,9 +197,6 @@ pub struct Watch {
     replay: Option<HostView>,
     /// Times that everything so far was forgotten.
     epoch: u32,
-    /// The processor has AVX2.
-    #[cfg(target_arch = "x86_64")]
-    avx2: bool,
 }
 
 /// What the host knew when it began to replay a graph.
@@ -233,8 +232,6 @@ impl Watch {
             host_state: Box::default(),
             replay: None,
             epoch: 0,
-            #[cfg(target_arch = "x86_64")]
-            avx2: is_x86_feature_detected!("avx2"),
         };
         watch.begin();
         watch

@@ -4,7 +4,7 @@
 //! of the others differ by the steps in which threads go on from word to word. A row whose words differ otherwise
 //! has a record for each.
 
-use super::record::{NEXT_THREAD, OTHER_THREAD, Record, THREADS, WARPS};
+use super::record::{NEXT_THREAD, OTHER_THREAD, Record, THREADS};
 
 /// Words of a page.
 pub const WORDS: usize = 1024;
@@ -33,9 +33,9 @@ const fn ahead(steps: Steps) -> Ahead {
     ahead
 }
 
-/// Where a row's record says how its threads go on; records of words have nothing there.
 const STEPS: u32 = 61;
-const STEPS_MASK: u64 = 3 << STEPS;
+/// Where a row's record says how its threads go on; records of words have nothing there.
+pub const STEPS_MASK: u64 = 3 << STEPS;
 /// Nothing is remembered of a row, whatever its words' records say.
 const EMPTY: Record = Record(1 << STEPS);
 
@@ -75,7 +75,7 @@ impl Series {
 
     /// As what a row has, which begins with word `from`.
     #[inline(always)]
-    fn tag(self, from: usize) -> Record {
+    pub fn tag(self, from: usize) -> Record {
         let whole = if self.steps == ONE { 0 } else { from as u64 >> self.steps };
         let first = self.first.0.wrapping_add(whole.wrapping_mul(NEXT_THREAD));
         Record(first | u64::from(self.steps) << STEPS)
@@ -190,18 +190,32 @@ impl Plane {
         (live(self.get(word), floor) ^ live(self.get(other), floor)) & !THREADS == 0
     }
 
-    /// True if the row behind the one that begins with a word has one record that goes on from this one's, by threads of
-    /// the same warp.
+    /// The record of a row, with the steps of its threads, if it has one.
     #[inline(always)]
-    pub fn goes_on(&self, word: usize) -> bool {
-        let (tag, Some(&next)) = (self.rows[word / ROW], self.rows.get(word / ROW + 1)) else {
-            return false;
-        };
-        if tag.is_none() {
-            return tag == EMPTY && next == EMPTY;
-        }
-        let ahead = AHEAD[(tag.0 >> STEPS) as usize & 3][ROW];
-        next.0 == tag.0.wrapping_add(ahead) && (next.0 ^ tag.0) & WARPS == 0
+    pub fn tag(&self, word: usize) -> Option<Record> {
+        let tag = self.rows[word / ROW % ROWS];
+        (tag.0 != 0).then_some(tag)
+    }
+
+    /// True if the record of a row goes on from that of the row before.
+    #[inline(always)]
+    pub fn goes_on(&self, word: usize, before: Record) -> bool {
+        let tag = self.rows[word / ROW % ROWS];
+        let ahead = AHEAD[(before.0 >> STEPS) as usize & 3][ROW];
+        tag.0 == if before.is_none() { before.0 } else { before.0.wrapping_add(ahead) }
+    }
+
+    /// Replaces all records of a row by one with the steps of its threads.
+    #[inline(always)]
+    pub fn put_tag(&mut self, word: usize, tag: Record) {
+        self.rows[word / ROW % ROWS] = tag;
+    }
+
+    /// The threads of a row's record are joined by the second ones of a new one, which is alike but for its threads.
+    #[inline(always)]
+    pub fn join_tag(&mut self, word: usize, new: Record) {
+        let tag = &mut self.rows[word / ROW];
+        *tag = tag.with_other(new.other());
     }
 
     /// Words of a row get the records of a series, from its word `from` on. `new` are these.

@@ -3,6 +3,7 @@
 use super::access::{Access, Manner};
 use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side};
+use super::parts::{Lanes, Parts};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
 use super::{Origin, Stamp, Watch};
@@ -28,12 +29,27 @@ struct Outcome {
 }
 
 impl Watch {
-    /// Looks at a plain access of whole words by the block's own threads, if that finds nothing that is worth telling.
-    /// False: [`Watch::access`] is for it.
-    #[inline]
-    pub fn plain_access(&mut self, state: &mut BlockState, access: &Access<'_>) -> bool {
+    /// Looks at a plain access of whole words by the block's own threads, if that finds nothing that is worth telling: by
+    /// all of a warp's lanes, which lie as they are said to, with what is added to their addresses and with where these
+    /// end. False: [`Watch::access`] is for it.
+    ///
+    /// # Safety
+    /// The processor has AVX2 and what comes with it.
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt"))]
+    pub unsafe fn plain_access(
+        &mut self,
+        state: &mut BlockState,
+        access: &Access<'_>,
+        lanes: &Lanes<'_>,
+        parts: Option<&Parts>,
+        to: (u64, u64),
+    ) -> bool {
         let stamp = self.stamp_now(state, access.origin);
-        self.in_runs(state, access, stamp, false)
+        let record = Record::new(stamp, access.first_thread, 15, Strength::Weak, false);
+        match parts.and_then(Parts::few) {
+            Some(parts) => self.in_parts(state, access, record, parts.iter().copied(), to),
+            None => self.in_parts(state, access, record, lanes.parts(), to),
+        }
     }
 
     /// Looks at an access before it is made.
@@ -54,7 +70,7 @@ impl Watch {
         let plain = strength == Strength::Weak && access.kind == Manner::Own;
         let bits = access.at.iter().fold(access.bytes, |bits, at| bits | at);
         if plain && bits % 4 == 0 {
-            self.in_runs(state, access, stamp, true);
+            self.in_runs(state, access, stamp);
             return;
         }
         self.lane_by_lane(state, access, stamp, strength, proxy);

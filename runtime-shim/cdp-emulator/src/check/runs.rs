@@ -11,20 +11,12 @@ use super::Watch;
 use super::access::Access;
 use super::block::BlockState;
 use super::neighbours::Neighbours;
-use super::plane::{MOST_OF_A_THREAD, ONE, ROW, Seen, Series, live};
+use super::parts::{Lanes, Part, Run};
+use super::plane::{ONE, ROW, Seen, Series};
+use super::quick::{Found, Verdict};
 use super::race::Touch;
 use super::record::{OTHER_THREAD, Record, Strength, WARPS};
 use super::shadow::{AGAIN, Page, READ, WRITE};
-
-/// Words that follow each other, touched by threads that do, or all by the same one or two.
-#[derive(Clone, Copy)]
-struct Run {
-    /// Of the first word.
-    address: u64,
-    words: usize,
-    /// Their records.
-    series: Series,
-}
 
 /// How accesses that are remembered lie to a new one, for all words of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,21 +27,6 @@ enum Relation {
     Apart,
     /// That must be asked for each word.
     Mixed,
-}
-
-/// What is done about a run.
-#[derive(Clone, Copy)]
-enum Verdict {
-    /// Nothing new is to be remembered.
-    Known,
-    /// The new records stand in this plane now.
-    Replace(usize),
-    /// Their threads are the second ones there.
-    Join(usize),
-    /// The new ones are all that counts; there are reads that no longer do.
-    Written { read: bool, again: bool },
-    /// Each word is to be looked at.
-    Ask,
 }
 
 /// Looks at all planes of a page, at as many words of a row as are alike from the first on.
@@ -69,51 +46,6 @@ fn look(page: &Page, word: usize, new: &[u64], floor: u64) -> ([Seen; 3], usize)
         }
         words = alike(page, word, words, floor);
     }
-}
-
-/// Looks at a word alone, if its records say at once what becomes of them. False: nothing was done.
-#[inline(always)]
-fn alone(
-    page: &mut Page,
-    word: usize,
-    new: Record,
-    writes: bool,
-    floor: u64,
-    ordered: &[u32; 256],
-) -> bool {
-    let cell = page.get(word);
-    let before = |record: Record| match live(record, floor) {
-        0 => true,
-        _ => !record.is_split() && ordered[(record.stamp() & 255) as usize] == record.stamp(),
-    };
-    if !before(cell.write) {
-        return false;
-    }
-    let [read, again] = [cell.read, cell.again].map(|record| Record(live(record, floor)));
-    let (which, put) = if writes {
-        if !before(read) || !before(again) {
-            return false;
-        }
-        for (which, seen) in [(READ, read), (AGAIN, again)] {
-            if !seen.is_none() {
-                page.planes[which].put(word, Record(0));
-            }
-        }
-        (WRITE, new)
-    } else if read.is_same_but_threads(new) {
-        (READ, read.with_other(new.other()))
-    } else if again.is_same_but_threads(new) {
-        (AGAIN, again.with_other(new.other()))
-    } else if before(read) {
-        (READ, new)
-    } else {
-        return false;
-    };
-    let old = [cell.write, cell.read, cell.again][which];
-    if put != old {
-        page.planes[which].put(word, put);
-    }
-    true
 }
 
 /// How many words are alike from the first on, which not all are.
@@ -148,52 +80,30 @@ fn remember(
 }
 
 impl Watch {
-    /// Looks at a plain access of whole words. Where it cannot be decided in runs, it is looked at word by word, or,
-    /// if not `to_the_end`, this gives false: [`Watch::access`] is for it then.
-    #[inline(always)]
-    pub(super) fn in_runs(
-        &mut self,
-        state: &mut BlockState,
-        access: &Access<'_>,
-        stamp: u32,
-        to_the_end: bool,
-    ) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if self.avx2 {
-            // SAFETY: the processor has it.
-            return unsafe { self.in_runs_avx2(state, access, stamp, to_the_end) };
+    /// Looks at a plain access of whole words.
+    pub(super) fn in_runs(&mut self, state: &mut BlockState, access: &Access<'_>, stamp: u32) {
+        let neighbours = Neighbours::of(access.at, access.bytes, access.lanes);
+        let Access { at, lanes, bytes, writes, first_thread, .. } = *access;
+        let record = Record::new(stamp, first_thread, 15, Strength::Weak, false);
+        for part in (Lanes { at, lanes, bytes, writes, neighbours }).parts() {
+            self.run::<true>(state, access, &part.run(record, 0));
         }
-        self.in_runs_of(state, access, stamp, to_the_end, Neighbours::of(access))
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn in_runs_avx2(
-        &mut self,
-        state: &mut BlockState,
-        access: &Access<'_>,
-        stamp: u32,
-        to_the_end: bool,
-    ) -> bool {
-        let neighbours = Neighbours::of_avx2(access);
-        self.in_runs_of(state, access, stamp, to_the_end, neighbours)
-    }
-
+    /// Looks at parts of a plain access that adds `added` to where they begin. False: there are some of which not all can be
+    /// decided in runs, or that are not before `end`, and these were not looked at.
     #[inline(always)]
-    fn in_runs_of(
+    pub(super) fn in_parts(
         &mut self,
         state: &mut BlockState,
         access: &Access<'_>,
-        stamp: u32,
-        to_the_end: bool,
-        neighbours: Neighbours,
+        record: Record,
+        parts: impl Iterator<Item = Part>,
+        (added, end): (u64, u64),
     ) -> bool {
-        let mut rest = access.lanes;
-        while rest != 0 {
-            let lane = rest.trailing_zeros();
-            let (run, last) = run_from(lane, access, stamp, neighbours);
-            rest &= u32::MAX.checked_shl(last + 1).unwrap_or(0);
-            if !self.run(state, access, &run, to_the_end) {
+        for part in parts {
+            let run = part.run(record, added);
+            if run.address >= end || !self.run::<false>(state, access, &run) {
                 return false;
             }
         }
@@ -208,63 +118,112 @@ impl Watch {
         let record = Record::new(stamp, thread, 15, Strength::Weak, false);
         let series = Series::new(record, ONE);
         let run = Run { address: access.at[lane as usize & 31], words, series };
-        self.run(state, access, &run, true);
+        self.run::<true>(state, access, &run);
     }
 
     /// Looks at a run, part by part.
     #[inline(always)]
-    fn run(
+    fn run<const TO_THE_END: bool>(
         &mut self,
         state: &mut BlockState,
         access: &Access<'_>,
         run: &Run,
-        to_the_end: bool,
     ) -> bool {
         let floor = u64::from(if access.shared { state.settled() } else { self.first_stamp });
-        if run.words == 1 {
-            let (page, word) = match access.shared {
-                true => state.shared.page(run.address),
-                false => self.shadow.page(run.address),
-            };
-            if alone(page, word, run.series.first(), access.writes, floor, &state.ordered.0) {
-                return true;
-            }
-        }
         let mut done = 0;
         while done < run.words {
-            let address = run.address + 4 * done as u64;
-            let in_row = ROW - (address / 4) as usize % ROW;
-            let new = run.series.records(done);
-            let new = &new[..(run.words - done).min(in_row)];
-            let (page, word) = match access.shared {
-                true => state.shared.page(address),
-                false => self.shadow.page(address),
+            let words = match self.at_once(state, access, run, (done, floor)) {
+                0 => self.part(state, access, run, (done, floor), TO_THE_END),
+                words => words,
             };
-            let (seen, words) = look(page, word, new, floor);
-            let new = &new[..words];
-            match self.judge(state, access, new, &seen) {
-                Verdict::Ask if !to_the_end => return false,
-                Verdict::Ask => self.one_by_one(state, access, address, new),
-                verdict => {
-                    let (page, word) = match access.shared {
-                        true => state.shared.page(address),
-                        false => self.shadow.page(address),
-                    };
-                    let goes_on = words == ROW
-                        && run.words - done >= 2 * ROW
-                        && page.planes.iter().all(|plane| plane.goes_on(word));
-                    remember(page, word, (new, run.series, done), verdict);
-                    if goes_on {
-                        // What is true of one row is true of the next one.
-                        done += ROW;
-                        let new = run.series.records(done);
-                        remember(page, word + ROW, (&new, run.series, done), verdict);
-                    }
-                }
+            if words == 0 {
+                return false;
             }
             done += words;
         }
         true
+    }
+
+    /// Looks at a word or rows of a run, if their records say at once what becomes of them. Gives how many words that were.
+    #[inline(always)]
+    fn at_once(
+        &mut self,
+        state: &mut BlockState,
+        access: &Access<'_>,
+        run: &Run,
+        (done, floor): (usize, u64),
+    ) -> usize {
+        let address = run.address + 4 * done as u64;
+        let left = run.words - done;
+        let is_row = left >= ROW && address.is_multiple_of(4 * ROW as u64);
+        if run.words != 1 && !is_row {
+            return 0;
+        }
+        let only_base = state.knows_only_its_base();
+        let found = Found {
+            floor,
+            ordered: &state.ordered,
+            unordered: only_base.then_some(&state.unordered),
+            stamps: (&self.stamps, self.first_stamp),
+            block: state.id,
+        };
+        let (page, word) = match access.shared {
+            true => state.shared.page(address),
+            false => self.shadow.page(address),
+        };
+        if !is_row {
+            let new = run.series.first();
+            let cell = page.get(word);
+            let old = [cell.write, cell.read, cell.again];
+            return usize::from(page.put_word(word, new, found.verdict(new, old, access.writes)));
+        }
+        let new = run.series.tag(done);
+        let Some(old) = page.tags(word) else { return 0 };
+        let verdict = found.verdict(new, old, access.writes);
+        // What is true of one row is true of the next one that goes on as it does.
+        let rows = if left >= 2 * ROW && page.goes_on(word, old) { 2 } else { 1 };
+        if !page.put_row(word, new, verdict) {
+            return 0;
+        }
+        if rows == 2 {
+            page.put_row(word + ROW, run.series.tag(done + ROW), verdict);
+        }
+        rows * ROW
+    }
+
+    /// Looks at as many words of a run as are alike. Gives how many that are; none if it cannot be decided for all of them,
+    /// and they are not to be looked at one by one.
+    #[inline(never)]
+    fn part(
+        &mut self,
+        state: &mut BlockState,
+        access: &Access<'_>,
+        run: &Run,
+        (done, floor): (usize, u64),
+        to_the_end: bool,
+    ) -> usize {
+        let address = run.address + 4 * done as u64;
+        let in_row = ROW - (address / 4) as usize % ROW;
+        let new = run.series.records(done);
+        let new = &new[..(run.words - done).min(in_row)];
+        let (page, word) = match access.shared {
+            true => state.shared.page(address),
+            false => self.shadow.page(address),
+        };
+        let (seen, words) = look(page, word, new, floor);
+        let new = &new[..words];
+        match self.judge(state, access, new, &seen) {
+            Verdict::Ask if !to_the_end => return 0,
+            Verdict::Ask => self.one_by_one(state, access, address, new),
+            verdict => {
+                let (page, word) = match access.shared {
+                    true => state.shared.page(address),
+                    false => self.shadow.page(address),
+                };
+                remember(page, word, (new, run.series, done), verdict);
+            }
+        }
+        words
     }
 
     /// What becomes of words of which this is remembered.
@@ -385,42 +344,6 @@ impl Watch {
     }
 }
 
-/// The run that begins with a lane, and its last lane.
-#[inline(always)]
-fn run_from(lane: u32, access: &Access<'_>, stamp: u32, neighbours: Neighbours) -> (Run, u32) {
-    let words = access.bytes as usize / 4;
-    let thread = access.first_thread + lane;
-    let record = Record::new(stamp, thread, 15, Strength::Weak, false);
-    let series = Series::new(record, ONE);
-    let mut run = Run { address: access.at[lane as usize & 31], words, series };
-    let same = if access.writes { 0 } else { neighbours.same(lane) };
-    if same > 0 {
-        // Of those that read the same the first and the last are remembered.
-        run.series = Series::new(record.with_other(thread + same), ONE);
-        return (run, lane + same);
-    }
-    let follow = neighbours.follow(lane);
-    if follow == 0 || words > MOST_OF_A_THREAD || !words.is_power_of_two() {
-        return (run, lane);
-    }
-    run.words = words * (follow as usize + 1);
-    let mut last = lane + follow;
-    let mut other = thread;
-    // So are those of rows of lanes that read the same.
-    let again = |next: u32| {
-        next < 32
-            && access.lanes >> next & 1 != 0
-            && access.at[next as usize] == run.address
-            && neighbours.follow(next) == follow
-    };
-    while !access.writes && again(last + 1) {
-        other = access.first_thread + last + 1;
-        last += follow + 1;
-    }
-    run.series = Series::new(record.with_other(other), words.trailing_zeros());
-    (run, last)
-}
-
 /// As [`Watch::relation`], to what the block itself did at a time that not all of its threads know of.
 fn own_relation(
     state: &BlockState,
@@ -459,6 +382,7 @@ fn own_relation(
 mod tests {
     use super::*;
     use crate::check::access::Manner;
+    use crate::check::plane::live;
     use crate::check::{Origin, Watch};
     use crate::code::Order;
     use crate::config::Checks;
@@ -568,7 +492,7 @@ mod tests {
                             let stamp = side.watch.stamp_now(state, access.origin);
                             let weak = Strength::Weak;
                             match whole {
-                                true => assert!(side.watch.in_runs(state, &access, stamp, true)),
+                                true => side.watch.in_runs(state, &access, stamp),
                                 false => {
                                     side.watch.lane_by_lane(state, &access, stamp, weak, false)
                                 }

@@ -2,7 +2,8 @@
 //! of one record a row or, where it must be, a word. Pages that are only read have no words of writes, and so on:
 //! that keeps the memory within a few times of what is touched.
 
-use super::plane::{Plane, WORDS};
+use super::plane::{Plane, ROW, WORDS};
+use super::quick::Verdict;
 use super::record::Record;
 use crate::hash::IntMap;
 
@@ -81,6 +82,64 @@ impl Page {
         put(write, old.write, new.write);
         put(read, old.read, new.read);
         put(again, old.again, new.again);
+    }
+
+    /// The records of a row, if it has one of each kind.
+    #[inline(always)]
+    pub fn tags(&self, word: usize) -> Option<[Record; 3]> {
+        let [write, read, again] = &self.planes;
+        Some([write.tag(word)?, read.tag(word)?, again.tag(word)?])
+    }
+
+    /// True if the row behind the one of a word has records of each kind that go on from `tags`, which that one has.
+    #[inline(always)]
+    pub fn goes_on(&self, word: usize, tags: [Record; 3]) -> bool {
+        let next = word + ROW;
+        next < WORDS && self.planes.iter().zip(tags).all(|(plane, tag)| plane.goes_on(next, tag))
+    }
+
+    /// Does what is to be done about a word. False: that must be looked at.
+    #[inline(always)]
+    pub fn put_word(&mut self, word: usize, new: Record, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Ask => return false,
+            Verdict::Known => {}
+            Verdict::Replace(plane) => self.planes[plane].put(word, new),
+            Verdict::Join(plane) => {
+                let joined = self.planes[plane].get(word).with_other(new.other());
+                self.planes[plane].put(word, joined);
+            }
+            Verdict::Written { read, again } => {
+                self.planes[WRITE].put(word, new);
+                for (plane, is_there) in [(READ, read), (AGAIN, again)] {
+                    if is_there {
+                        self.planes[plane].put(word, Record(0));
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Does what is to be done about a row, whose new record this is. False: that must be looked at.
+    #[inline(always)]
+    pub fn put_row(&mut self, word: usize, new: Record, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Ask => return false,
+            Verdict::Known => {}
+            Verdict::Replace(plane) => self.planes[plane].put_tag(word, new),
+            // But for its threads it is the old one.
+            Verdict::Join(plane) => self.planes[plane].join_tag(word, new),
+            Verdict::Written { read, again } => {
+                self.planes[WRITE].put_tag(word, new);
+                for (plane, is_there) in [(READ, read), (AGAIN, again)] {
+                    if is_there {
+                        self.planes[plane].clear(word, ROW);
+                    }
+                }
+            }
+        }
+        true
     }
 
     fn clear(&mut self, from: usize, to: usize) {

@@ -1,5 +1,5 @@
-//! Marks what `exec::straight` runs: instructions that follow each other, and their accesses to shared memory
-//! through one row of addresses.
+//! Marks what `exec::straight` runs: instructions that follow each other, and their accesses to memory that threads
+//! share through one row of addresses.
 
 use crate::code::{Base, Function, Inst, NONE, Op, StateSpace};
 
@@ -25,7 +25,13 @@ pub fn mark(function: &mut Function) {
                     set_base(&mut function.code[index], Base::Again);
                     set_base(&mut function.code[first], Base::First);
                 }
-                None => bases.push((inst.a, index)),
+                None => {
+                    // Of long runs of instructions the last ones are enough.
+                    if bases.len() == MOST_ROWS {
+                        bases.remove(0);
+                    }
+                    bases.push((inst.a, index));
+                }
             }
         }
         match inst.op {
@@ -39,11 +45,16 @@ pub fn mark(function: &mut Function) {
     }
 }
 
-/// A word or doubleword of shared memory.
+/// Rows of addresses that are followed at once.
+const MOST_ROWS: usize = 32;
+
+/// A word or doubleword of memory that threads share.
 fn goes_by_row(inst: &Inst) -> bool {
+    use StateSpace::{Const, Generic, Global, Shared};
     let (Op::Load(access) | Op::Store(access)) = inst.op else { return false };
     let word = access.size_log2 == if access.wide_register { 3 } else { 2 };
-    access.space == StateSpace::Shared && access.count == 1 && word && inst.a != NONE
+    let common = matches!(access.space, Shared | Global | Const | Generic);
+    common && access.count == 1 && word && inst.a != NONE
 }
 
 fn set_base(inst: &mut Inst, base: Base) {

@@ -6,7 +6,6 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use super::memory::places::places;
 use super::path::Running;
 use super::rows::lanes_of;
 use super::stray;
@@ -17,7 +16,7 @@ use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Unwritten};
 use crate::check::init;
 use crate::check::{Origin, Watch, sync};
-use crate::code::{self, CopyOrder, Inst, NONE, Op, Order, StateSpace};
+use crate::code::{self, CopyOrder, Inst, Op, Order};
 use crate::memory::{SiteRef, space};
 use crate::services::Unset;
 
@@ -160,71 +159,6 @@ impl Checks for NoChecks {
         _: bool,
     ) -> bool {
         true
-    }
-}
-
-/// The checks of order, and no other ones.
-pub struct OrderChecks<'a> {
-    watch: Option<MutexGuard<'a, Watch>>,
-    avx2: bool,
-}
-
-impl OrderChecks<'_> {
-    /// Those of a device.
-    pub fn of(machine: &Machine) -> OrderChecks<'_> {
-        OrderChecks { watch: machine.watch(), avx2: machine.avx2 }
-    }
-}
-
-impl Checks for OrderChecks<'_> {
-    #[inline(never)]
-    fn pass(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        run: &Running<'_>,
-        inst: &Inst,
-        access: code::Access,
-        writes: bool,
-    ) -> bool {
-        let Some(watch) = &mut self.watch else { return true };
-        let shared = match access.space {
-            // Nobody else sees it.
-            StateSpace::Param => return true,
-            StateSpace::Shared => true,
-            StateSpace::Global | StateSpace::Const | StateSpace::Generic => false,
-            StateSpace::Local | StateSpace::Frame | StateSpace::Cluster => return false,
-        };
-        let is_words = access.count == 1 && access.size_log2 >= 2 && inst.a != NONE;
-        // Of a cluster and of the system's part more is to be known.
-        let is_own = block.cluster.is_none() && block.grid.reserved_shared.is_empty();
-        if !is_words || access.order.is_strong() || shared && !is_own {
-            return false;
-        }
-        let mut at = [0; 32];
-        let bits = places(self.avx2, run, inst, access.wide_address, &mut at);
-        let bytes = 1u64 << access.size_log2;
-        // What lies elsewhere, and what is in no memory, is found out later.
-        let end = if shared { space::WINDOW_BYTES } else { 1 << 60 };
-        if bits & (bytes - 1) != 0 || bits >= end {
-            return false;
-        }
-        let Some(state) = block.state.as_deref_mut() else { return true };
-        let access = Access {
-            origin: origin(warp, run),
-            first_thread: warp.index * 32,
-            at: &at,
-            lanes: u32::MAX,
-            bytes,
-            shared,
-            base: 0,
-            reads: !writes,
-            writes,
-            kind: Manner::Own,
-            order: access.order,
-            value: None,
-        };
-        watch.plain_access(state, &access)
     }
 }
 

@@ -24,6 +24,7 @@ pub mod mbarrier;
 pub mod memory;
 #[cfg(target_arch = "x86_64")]
 mod native;
+mod order;
 pub mod path;
 mod preempt;
 pub mod print;

@@ -1,7 +1,8 @@
 //! The interpreter loop of one warp.
 
 use super::diverge::{self, Arrival};
-use super::door::{NoChecks, OrderChecks};
+use super::door::NoChecks;
+use super::order::OrderChecks;
 use super::path::{Next, Running, WarpStop, site};
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
 use super::{barrier, dispatch, memory, preempt, straight};

@@ -1,8 +1,6 @@
 //! Where the lanes of a warp access memory: one address a lane. Whether these may be accessed is asked elsewhere.
 
 use super::super::checks::Addresses;
-use super::super::path::Running;
-use crate::code::Inst;
 
 /// Computes the addresses of an access.
 #[inline(always)]
@@ -38,17 +36,4 @@ pub fn addresses(
             }
         }
     }
-}
-
-/// The addresses of all 32 lanes, and the bits that are set in any.
-#[inline(always)]
-pub fn places(avx2: bool, run: &Running<'_>, inst: &Inst, wide: bool, at: &mut Addresses) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if avx2 {
-        // SAFETY: the processor has it; `inst` was decoded for this frame.
-        return unsafe { super::whole::places(run, inst, wide, at) };
-    }
-    let _ = avx2;
-    addresses(run.regs, inst.a, wide, inst.imm as i32, u32::MAX, at);
-    at.iter().fold(0, |bits, at| bits | at)
 }

@@ -44,7 +44,8 @@ pub unsafe fn next<const WRITE: bool>(
 ) -> bool {
     // SAFETY: forwarded.
     unsafe {
-        if access.base != Base::Alone && block.all_written {
+        let is_shared = access.space == StateSpace::Shared;
+        if access.base != Base::Alone && is_shared && block.all_written {
             let offsets = &mut known.rows[(inst.a >> 5 & 3) as usize];
             if access.base == Base::First || offsets.row != inst.a {
                 *offsets = learn(run, inst, access);
@@ -100,36 +101,6 @@ unsafe fn access<const WRITE: bool>(
             }
             _ => false,
         }
-    }
-}
-
-/// The addresses of all lanes, or their offsets in shared memory, and the bits that are set in any.
-///
-/// # Safety
-/// As [`access`], with a row of addresses.
-#[target_feature(enable = "avx2")]
-#[inline]
-pub unsafe fn places(run: &Running<'_>, inst: &Inst, wide: bool, at: &mut [u64; 32]) -> u64 {
-    use std::arch::x86_64::*;
-    // SAFETY: a decoded row of this width.
-    unsafe {
-        let base = run.regs.add(inst.a as usize);
-        let mut bits = _mm256_setzero_si256();
-        for four in 0..8 {
-            let lanes = if wide {
-                let added = _mm256_set1_epi64x(i64::from(inst.imm as i32));
-                _mm256_add_epi64(_mm256_loadu_si256(base.add(8 * four).cast()), added)
-            } else {
-                let added = _mm_set1_epi32(inst.imm as i32);
-                let lanes = _mm_loadu_si128(base.add(4 * four).cast());
-                _mm256_cvtepu32_epi64(_mm_add_epi32(lanes, added))
-            };
-            bits = _mm256_or_si256(bits, lanes);
-            _mm256_storeu_si256(at.as_mut_ptr().add(4 * four).cast(), lanes);
-        }
-        let mut all = [0; 4];
-        _mm256_storeu_si256(all.as_mut_ptr().cast(), bits);
-        all[0] | all[1] | all[2] | all[3]
     }
 }
 
