@@ -271,6 +271,7 @@ fn textures_and_surfaces() {
         linear: true,
         normalized_coords: false,
         normalized_float: false,
+        border: [0; 4],
     };
     let texture = bench.device.create_texture(descriptor.clone()).unwrap();
     let surface = bench.device.create_texture(descriptor.clone()).unwrap();

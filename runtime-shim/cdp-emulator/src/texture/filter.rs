@@ -26,14 +26,7 @@ fn weight(dims: usize, corner: usize, fraction: [f32; 3]) -> f32 {
     (0..dims).map(share).product()
 }
 
-/// A texel as four channels, either numbers or raw integers.
-type Texel = [f32; 4];
-
 impl TextureDescriptor {
-    fn texel(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> Texel {
-        self.raw(at, read).map(|bits| self.number(bits))
-    }
-
     fn scale(&self, coords: [f32; 3]) -> [f32; 3] {
         let mut out = coords;
         if self.normalized_coords {
@@ -55,7 +48,7 @@ impl TextureDescriptor {
         let texel = |dim: usize, at: f32| at.floor() as i64 + offset[dim];
         if !self.linear {
             let at = std::array::from_fn(|dim| texel(dim, scaled[dim]));
-            return self.finish_raw(self.raw(at, &read));
+            return self.texel(at, &read);
         }
         // A line with a border is the upper edge of a picture, of which the border takes half.
         let edge = self.dims() == 1 && self.address_mode[1] == AddressMode::Border;
@@ -71,13 +64,11 @@ impl TextureDescriptor {
         let mut out = [0f32; 4];
         for corner in 0..1usize << dims {
             let at = std::array::from_fn(|dim| base[dim] + (corner >> dim & 1) as i64);
-            if edge && at[1] != 0 {
-                continue;
-            }
             let weight = weight(dims, corner, fraction);
-            let texel = self.texel(at, &read);
+            let is_beside = edge && at[1] != 0;
+            let texel = if is_beside { self.border_texel() } else { self.texel(at, &read) };
             for channel in 0..4 {
-                out[channel] += weight * texel[channel];
+                out[channel] += weight * f32::from_bits(texel[channel]);
             }
         }
         out.map(f32::to_bits)
@@ -94,10 +85,8 @@ impl TextureDescriptor {
         let scaled = self.scale(coords);
         let x = (scaled[0] - 0.5).floor() as i64 + offset[0];
         let y = (scaled[1] - 0.5).floor() as i64 + offset[1];
-        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(dx, dy)| {
-            let raw = self.finish_raw(self.raw([x + dx, y + dy, 0], &read));
-            raw[usize::from(component & 3)]
-        })
+        [(0, 1), (1, 1), (1, 0), (0, 0)]
+            .map(|(dx, dy)| self.texel([x + dx, y + dy, 0], &read)[usize::from(component & 3)])
     }
 }
 
@@ -118,6 +107,28 @@ mod tests {
         assert_eq!(at(&ramp(false, true), 0.5, 0.75), 6.0);
         assert_eq!(f32::from_bits(ramp(false, false).fetch([3, 1, 0], read)[0]), 7.0);
         assert_eq!(ramp(false, false).fetch([4, 1, 0], read)[0], 0);
+    }
+
+    /// The colour is what the fetch returns, of as many channels as the texture has; filtering mixes it in.
+    #[test]
+    fn borders_have_a_colour() {
+        let border = [10f32.to_bits(), 20f32.to_bits(), 0, 0];
+        let address_mode = [AddressMode::Border; 3];
+        let at = |t: &TextureDescriptor, x: f32, y: f32| {
+            t.sample([x, y, 0.0], [0; 3], read).map(f32::from_bits)
+        };
+        let nearest = TextureDescriptor { border, address_mode, ..ramp(false, false) };
+        assert_eq!(at(&nearest, -0.5, 0.0), [10.0, 0.0, 0.0, 0.0]);
+        assert_eq!(at(&nearest, 3.5, 1.5)[0], 7.0);
+        let linear = TextureDescriptor { linear: true, ..nearest };
+        assert_eq!(
+            at(&linear, 0.0, 0.5)[0],
+            5.0,
+            "half of the first texel, which is 0, half of the border"
+        );
+        assert_eq!(at(&linear, 4.0, 2.0)[0], 7.0 / 4.0 + 30.0 / 4.0);
+        let gathered = linear.gather([0.0, 0.0, 0.0], [0; 3], 0, read).map(f32::from_bits);
+        assert_eq!(gathered, [10.0, 0.0, 10.0, 10.0]);
     }
 
     /// What an H200 gave where the product of two fractions is no whole step.

@@ -31,7 +31,7 @@ pub enum AddressMode {
     Clamp,
     /// Repeats mirrored (normalised coordinates only).
     Mirror,
-    /// Zero.
+    /// The colour of the border.
     Border,
 }
 
@@ -60,6 +60,8 @@ pub struct TextureDescriptor {
     pub normalized_coords: bool,
     /// Integers are read as 0.0 .. 1.0 or -1.0 .. 1.0.
     pub normalized_float: bool,
+    /// What [`AddressMode::Border`] reads, by channel: the bits of what a fetch returns, numbers or integers.
+    pub border: [u32; 4],
 }
 
 /// A decoded `tex` or `tld4`.
@@ -247,15 +249,12 @@ impl TextureDescriptor {
         }
     }
 
-    /// The raw bits of the channels of a texel. `read` reads bytes of device memory.
-    fn raw(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> [u32; 4] {
+    /// The raw bits of the channels of a texel; `None` for the border. `read` reads bytes of device memory.
+    fn raw(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> Option<[u32; 4]> {
         let mut out = [0; 4];
         let mut place = [0; 3];
         for (dim, slot) in place.iter_mut().enumerate().take(self.dims()) {
-            match self.resolve(at[dim], dim) {
-                Some(value) => *slot = value,
-                None => return out,
-            }
+            *slot = self.resolve(at[dim], dim)?;
         }
         let base = self.texel_address(place);
         for (channel, slot) in out.iter_mut().enumerate().take(self.channels as usize) {
@@ -267,7 +266,27 @@ impl TextureDescriptor {
                 _ => bits,
             };
         }
-        out
+        Some(out)
+    }
+
+    /// A texel as a fetch returns it: numbers for float and normalised reads, else integers.
+    fn texel(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> [u32; 4] {
+        match self.raw(at, read) {
+            Some(raw) if self.channel_kind == ChannelKind::Float || self.normalized_float => {
+                raw.map(|bits| self.number(bits).to_bits())
+            }
+            Some(raw) => raw,
+            None => self.border_texel(),
+        }
+    }
+
+    /// The border as a fetch returns it: like texels it has no more than the texture's channels.
+    fn border_texel(&self) -> [u32; 4] {
+        std::array::from_fn(
+            |channel| {
+                if channel < self.channels as usize { self.border[channel] } else { 0 }
+            },
+        )
     }
 
     fn number(&self, bits: u32) -> f32 {
@@ -292,16 +311,7 @@ impl TextureDescriptor {
         if !inside {
             return [0; 4];
         }
-        self.finish_raw(self.raw(at, &read))
-    }
-
-    /// Bits as the program sees them: numbers for float and normalised reads.
-    fn finish_raw(&self, raw: [u32; 4]) -> [u32; 4] {
-        if self.channel_kind == ChannelKind::Float || self.normalized_float {
-            raw.map(|bits| self.number(bits).to_bits())
-        } else {
-            raw
-        }
+        self.texel(at, &read)
     }
 
     /// A texel in the surface's format, and zeros behind: integers are clamped, halves cut off, as by an H200.
@@ -402,6 +412,7 @@ pub mod tests {
             linear,
             normalized_coords: normalized,
             normalized_float: false,
+            border: [0; 4],
         }
     }
 

@@ -96,6 +96,7 @@ impl CpuDevice {
             linear: false,
             normalized_coords: false,
             normalized_float: false,
+            border: [0; 4],
         };
         Ok((descriptor, format))
     }
@@ -151,13 +152,12 @@ impl Arrays for CpuDevice {
     fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
         let (mut descriptor, format) = self.described(resource)?;
         texture.check(&format)?;
-        let border = texture.address_mode.contains(&3) && texture.border_color != [0.0; 4];
         let cube = match *resource {
             Resource::Array(handle) => self.array(handle)?.info.flags & CUBEMAP != 0,
             _ => false,
         };
         let across_faces = cube && texture.seamless_cubemap != 0 && texture.filter_mode == 1;
-        if texture.srgb != 0 || border || across_faces {
+        if texture.srgb != 0 || across_faces {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
         descriptor.address_mode = texture.address_mode.map(|mode| match mode {
@@ -169,6 +169,8 @@ impl Arrays for CpuDevice {
         descriptor.linear = texture.filter_mode == 1;
         descriptor.normalized_coords = texture.normalized_coords != 0;
         descriptor.normalized_float = texture.read_mode == 1;
+        // Of a texture of integers these are integers, which programs write as numbers of the same bits.
+        descriptor.border = texture.border_color.map(f32::to_bits);
         self.state().emulator.create_texture(descriptor).map_err(super::convert)
     }
 
