@@ -112,6 +112,7 @@ pub fn declaring(name: &str) -> Option<&'static str> {
             !line.ends_with(part)
                 && text[at + name.len()..].starts_with(['(', ';', ' '])
                 && !line.contains("//")
+                && !line.contains("/*")
                 && !line.starts_with([' ', '\t'])
                 && is_outside(['(', ')'])
                 && is_outside(['{', '}'])

@@ -22,6 +22,7 @@ pub mod headers;
 pub mod lex;
 #[doc(hidden)]
 pub mod literal;
+mod near;
 pub mod parse;
 pub mod preprocess;
 pub mod reference;

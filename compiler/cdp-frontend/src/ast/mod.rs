@@ -38,6 +38,9 @@ pub const MAX_DEPTH: u32 = 4096;
 pub struct TranslationUnit {
     /// External declarations in order.
     pub decls: Vec<Decl>,
+    /// Names whose declarations were refused or could not be read, and unknown types. That has been reported, and
+    /// nothing is to be said of their uses.
+    pub lost: Vec<Symbol>,
 }
 
 /// A name as written once.

@@ -92,7 +92,15 @@ impl<'a> Checker<'a> {
         right: QualType,
         at: At,
     ) -> Checked<'a> {
-        let (text, types) = (op.text(), &self.types);
+        if self.has_lost(left) || self.has_lost(right) {
+            return None;
+        }
+        let compound = format!("{}=", op.text());
+        let text = match self.session.sources.text(at.op) == compound {
+            true => compound.as_str(),
+            false => op.text(),
+        };
+        let types = &self.types;
         let either = |test: &dyn Fn(QualType) -> bool| test(left) || test(right);
         let (note, help) = if either(&|ty| types.record_id(ty).is_some()) {
             ("", format!("define a function `operator{text}` for these types"))

@@ -78,13 +78,32 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Value<'a> {
         if self.f.in_function() && !self.f.space.on_device() {
-            let message = format!("`{}` is known on the device only", variable.name);
-            self.error(Code::E0509, span, message)
-                .note("this function runs on the host, where there are no threads and blocks");
+            self.report_device_variable(variable, span);
             return self.error_value(span);
         }
         let ty = self.sig_type(SigType::parse(variable.ty, None)).as_const();
         Value::new(Kind::Builtin(variable), ty, span)
+    }
+
+    /// E0509 for the first builtin variable that a function of the host uses: one cure is for all of them.
+    fn report_device_variable(&mut self, variable: &BuiltinVariable, span: Span) {
+        if std::mem::replace(&mut self.f.device_variable, true) {
+            return;
+        }
+        let func = self.f.func.map(|id| self.func(id));
+        let cure = func.filter(|func| func.symbol != "main").map(|func| {
+            let name = &func.display;
+            match self.types.is_void(func.ret) {
+                true => format!(
+                    "declare `{name}` as `__global__` if it is to be launched, or `__device__`"
+                ),
+                false => format!("declare `{name}` as `__device__`"),
+            }
+        });
+        let message = format!("`{}` is known on the device only", variable.name);
+        self.error(Code::E0509, span, message)
+            .note("this function runs on the host, where there are no threads and blocks")
+            .help(cure.unwrap_or_default());
     }
 
     pub fn builtin_constant(&mut self, name: &str, span: Span) -> Option<Value<'a>> {

@@ -101,6 +101,9 @@ impl<'a> Checker<'a> {
         problem: &'static str,
         span: Span,
     ) {
+        if self.has_lost(from) || self.has_lost(to) {
+            return;
+        }
         let word = match style {
             CastStyle::C => "a cast",
             CastStyle::Static => "`static_cast`",

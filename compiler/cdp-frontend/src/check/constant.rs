@@ -58,7 +58,10 @@ impl<'a> Checker<'a> {
                     self.error(Code::E0310, expr.span, message).note(reason.unwrap_or_default());
                 if what == "an array bound" {
                     found
-                        .help("allocate an array of this length with `new` or `malloc`")
+                        .help(match on_device {
+                            true => "allocate an array of this length with `new` or `malloc`; of shared memory, declare `extern __shared__ T name[];` and give the launch its size",
+                            false => "allocate an array of this length with `new` or `malloc`",
+                        })
                         .help(if on_device { "" } else { NAME_IT_CU });
                 }
                 None

@@ -167,14 +167,17 @@ impl<'a> Checker<'a> {
     }
 
     fn report_no_conversion(&mut self, value: &Value<'a>, to: QualType, purpose: Purpose<'_>) {
+        if self.has_lost(value.ty) || self.has_lost(to) {
+            return;
+        }
         let from = self.show_value(value);
         let target = self.show(to);
         let message = match purpose {
             Purpose::Init("") => {
-                format!("a {target} cannot be initialised with {from}")
+                format!("{target} cannot be initialised with {from}")
             }
             Purpose::Init(name) => {
-                format!("`{name}`, a {target}, cannot be initialised with {from}")
+                format!("`{name}` is {target}, which cannot be initialised with {from}")
             }
             Purpose::Assign => format!("{from} cannot be assigned to {target}"),
             Purpose::Return => format!("{from} cannot be returned as {target}"),
@@ -207,8 +210,29 @@ impl<'a> Checker<'a> {
             return None;
         }
         let from = self.decay(value.ty);
-        let source = self.source_text(value.span);
+        let source = operand_text(self.source_text(value.span));
         let cast = |checker: &Self| Some(format!("({}){source}", checker.types.show(to)));
+        if value.is_lvalue()
+            && !matches!(value.kind, Kind::BitField { .. } | Kind::Fns(_))
+            && let Some(address) = self.address_cure(value.ty, to)
+        {
+            return Some(("take the address".into(), Some(format!("{address}{source}"))));
+        }
+        let text = source.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+        let bytes = self.types.pointee(to).map(|to| to.unqualified());
+        if let Some(text) = text
+            && bytes.is_some_and(|to| to.id == QualType::from(Basic::Char).id)
+        {
+            let cure = (!text.contains('"')).then(|| format!("\"{text}\""));
+            return Some(("a string stands between double quotes".into(), cure));
+        }
+        if value.string.is_some() && self.types.is_arithmetic(to) {
+            let letter = source.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            let letter = letter.filter(|text| text.chars().count() == 1 && *text != "'");
+            return letter.map(|letter| {
+                ("a character stands between single quotes".into(), Some(format!("'{letter}'")))
+            });
+        }
         match (self.types.pointee(from), self.types.pointee(to)) {
             (Some(a), Some(b)) => {
                 if a.id == b.id && !b.quals.has(a.quals.cv()) {
@@ -220,9 +244,6 @@ impl<'a> Checker<'a> {
                     return Some((text, cast(self)));
                 }
                 Some(("a cast says that this is meant".into(), cast(self)))
-            }
-            (None, Some(pointee)) if from.id == pointee.id && value.is_lvalue() => {
-                Some(("take the address".into(), Some(format!("&{source}"))))
             }
             (Some(pointee), None) if pointee.id == to.id => {
                 Some(("dereference the pointer".into(), Some(format!("*{source}"))))
@@ -241,6 +262,22 @@ impl<'a> Checker<'a> {
             }
             _ => None,
         }
+    }
+
+    /// What to write before a variable of type `from` whose address is probably meant where a pointer is wanted.
+    fn address_cure(&mut self, from: QualType, to: QualType) -> Option<&'static str> {
+        let pointee = self.types.pointee(to)?;
+        if self.types.is_pointer(from)
+            && self.types.pointee(pointee).is_some_and(|to| self.types.is_void(to))
+        {
+            // `cudaMalloc` and functions like it.
+            return Some("(void **)&");
+        }
+        if self.types.is_array(from) || self.types.is_void(pointee) && self.types.is_pointer(from) {
+            return None;
+        }
+        let address = self.types.pointer_to(from);
+        self.rank_types(address, to).map(|_| "&")
     }
 
     // --- arithmetic conversions --------------------------------------------------------------
@@ -384,4 +421,19 @@ impl<'a> Checker<'a> {
         let inner = inner.with(quals).with(Quals::CONST);
         Some(self.types.pointer_to(inner))
     }
+}
+
+/// An expression's text as an operator before it takes it: in parentheses if it has operators of its own.
+fn operand_text(text: String) -> String {
+    let mut depth = 0;
+    let mut before = ' ';
+    let whole = !text.starts_with(['"', '\''])
+        && text.char_indices().any(|(at, c)| {
+            depth +=
+                i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}'));
+            let arrow = c == '-' && text[at..].starts_with("->") || c == '>' && before == '-';
+            before = c;
+            depth == 0 && at > 0 && !arrow && "+-*/%<>=?|&^".contains(c)
+        });
+    if whole { format!("({text})") } else { text }
 }

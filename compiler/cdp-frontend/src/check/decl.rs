@@ -148,6 +148,9 @@ impl<'a> Checker<'a> {
             {
                 return;
             }
+            if self.facts.lost.contains(&name.base.name) {
+                return;
+            }
             let shown = self.source_text(name.span);
             self.error(Code::E0301, name.span, format!("`{shown}` is not declared"));
             return;

@@ -6,11 +6,11 @@ use cdp_ir::{Const, Expr, ExprKind};
 
 use super::at::At;
 use super::ctype::{Basic, QualType};
-use super::names::nearest;
 use super::state::Checker;
 use super::value::{Checked, Kind, Value};
 use crate::ast::{self, Encoding, ExprKind as Ast, FloatSuffix, IntSuffix};
 use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::near::nearest;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -283,6 +283,14 @@ impl<'a> Checker<'a> {
     }
 
     fn no_member(&mut self, ty: QualType, member: ast::Ident) {
+        let used = (self.types.record_id(ty), member.name);
+        if self.facts.lost.contains(&member.name)
+            || self.has_lost(ty)
+            || self.f.refused.contains(&used)
+        {
+            return;
+        }
+        self.f.refused.push(used);
         let text = self.text(member.name);
         let message = format!("{} has no member `{text}`", self.show(ty));
         let record = self.types.record_id(ty).map(|id| self.types.record(id));

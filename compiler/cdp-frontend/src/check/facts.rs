@@ -13,6 +13,8 @@ use crate::source::Span;
 /// Facts about the whole unit.
 #[derive(Default)]
 pub struct Facts {
+    /// Names that are not declared because the parser refused or could not read their declarations.
+    pub lost: Vec<Symbol>,
     /// Checking an argument that names a device variable.
     pub symbol_context: bool,
     /// What pragmas say about lints from here on, the newest last.

@@ -118,6 +118,11 @@ impl<'a> Checker<'a> {
     pub fn check_printf(&mut self, args: &[Value<'a>], at: usize) {
         let Some(format) = args.get(at) else { return };
         let Some(literal) = format.string else { return };
+        // One that the line cut off has had its report, and took the arguments along.
+        let written = self.session.sources.text(format.span);
+        if written.starts_with('"') && !written[1..].ends_with('"') {
+            return;
+        }
         let text = literal.to_text();
         let long_bytes = self.types.pointer_bytes();
         let specs = match parse(&text, long_bytes, self.on_device()) {
@@ -138,24 +143,25 @@ impl<'a> Checker<'a> {
             self.error(Code::W0709, values[32].span, message);
         }
         if specs.len() != values.len() {
-            let message = format!(
-                "the format has {} conversion{}, but {} argument{} follow{} it",
-                specs.len(),
-                if specs.len() == 1 { "" } else { "s" },
-                values.len(),
-                if values.len() == 1 { "" } else { "s" },
-                if values.len() == 1 { "s" } else { "" },
-            );
-            let place = match values.get(specs.len()) {
-                Some(extra) => extra.span,
-                None => format.span,
-            };
-            self.error(Code::W0709, place, message);
+            self.report_count(specs.len(), values, format.span);
             return;
         }
         for (spec, value) in specs.iter().zip(values).filter(|(spec, _)| spec.outside.is_none()) {
             self.check_conversion(spec, value);
         }
+    }
+
+    /// Another number of arguments than the format at `format` has conversions.
+    pub(super) fn report_count(&mut self, specs: usize, values: &[Value<'a>], format: Span) {
+        let message = format!(
+            "the format has {specs} conversion{}, but {} argument{} follow{} it",
+            if specs == 1 { "" } else { "s" },
+            values.len(),
+            if values.len() == 1 { "" } else { "s" },
+            if values.len() == 1 { "s" } else { "" },
+        );
+        let place = values.get(specs).map_or(format, |extra| extra.span);
+        self.error(Code::W0709, place, message);
     }
 
     /// A conversion that only the host's `printf` has, and what to write for a GPU.

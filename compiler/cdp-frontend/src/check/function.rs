@@ -234,8 +234,8 @@ impl<'a> Checker<'a> {
             let scope = self.declared_scope(name)?;
             self.scopes.open(scope);
         }
-        let func = self.new_func(specs, name, ty, params, words);
-        self.check_signature(&func, specs, name);
+        let mut func = self.new_func(specs, name, ty, params, words);
+        self.check_signature(&mut func, specs, name);
         let id = self.enter_function(func, name, defines);
         self.scopes.open(outer);
         if let Some(id) = id {
@@ -314,10 +314,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What CUDA and C++ forbid in a signature.
+    /// What CUDA and C++ forbid in a signature. A result that is refused is forgotten, so that nothing in the body
+    /// contradicts it.
     fn check_signature(
         &mut self,
-        func: &Func<'a>,
+        func: &mut Func<'a>,
         specs: &'a ast::DeclSpecs,
         name: &'a ast::QualName,
     ) {
@@ -335,6 +336,7 @@ impl<'a> Checker<'a> {
         if is_main && !known && self.types.basic(func.ret) != Some(Basic::Int) {
             let message = format!("`main` returns `int`, not {}", self.show(func.ret));
             self.error(Code::E0317, specs.ty.span, message).suggest("write", specs.ty.span, "int");
+            func.ret = Basic::Error.into();
         }
         if func.space == ExecutionSpace::Global {
             self.check_kernel_signature(func, specs);
@@ -346,13 +348,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_kernel_signature(&mut self, func: &Func<'a>, specs: &'a ast::DeclSpecs) {
+    fn check_kernel_signature(&mut self, func: &mut Func<'a>, specs: &'a ast::DeclSpecs) {
         if !self.types.is_void(func.ret) && !self.types.is_error(func.ret) {
             let message = format!("the kernel `{}` returns {}", func.display, self.show(func.ret));
             self.error(Code::E0412, specs.ty.span, message)
                 .label("a kernel returns `void`")
                 .note("a launch is over before the kernel runs, so there is nowhere to return to")
                 .help("write results through a pointer to global memory");
+            func.ret = Basic::Error.into();
         }
         if func.variadic {
             let message =

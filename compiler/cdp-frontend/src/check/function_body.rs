@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let message = format!("`{name}` ends without returning a value");
-        let label = format!("a {} is expected", self.types.show(ret));
+        let label = format!("a value of type {} is expected", self.show(ret));
         self.error(Code::W0706, close, message).label(label);
     }
 }

@@ -431,6 +431,9 @@ impl<'a> Checker<'a> {
     }
 
     fn no_constructor(&mut self, ty: QualType, span: Span) -> Node {
+        if self.has_lost(ty) {
+            return Node::Default;
+        }
         let message = format!("{} has no constructor", self.show(ty));
         self.error(Code::E0313, span, message).help("write the members in braces: `{...}`");
         Node::Default
@@ -438,7 +441,7 @@ impl<'a> Checker<'a> {
 
     /// The constructors that CUDA's own types have: `dim3(x, y, z)`, `__half2(x, y)`.
     pub fn constructor_node(&mut self, ty: QualType, args: Vec<Value<'a>>, span: Span) -> Node {
-        if args.is_empty() {
+        if args.is_empty() || self.types.is_error(ty) {
             return Node::Default;
         }
         let most = if self.is_dim3(ty) {

@@ -173,15 +173,18 @@ impl<'a> Checker<'a> {
     fn launch_config(&mut self, launch: &'a ast::LaunchExpr) -> Option<(Dim, Dim, Expr, Expr)> {
         let count = launch.config.len();
         if !(2..=4).contains(&count) {
+            for config in &launch.config {
+                let value = self.expr(config);
+                if self.is_error(&value) {
+                    return None;
+                }
+            }
             let message = format!(
                 "a launch configuration has 2 to 4 values, but {count} {} given",
                 if count == 1 { "is" } else { "are" }
             );
             self.error(Code::E0413, launch.config_span, message)
                 .note("they are grid, block, dynamic shared memory in bytes, and stream");
-            for config in &launch.config {
-                self.expr(config);
-            }
             return None;
         }
         let errors = self.diags.error_count();

@@ -128,7 +128,9 @@ impl<'a> Checker<'a> {
             return;
         }
         let (ty, node) = self.initializer(ty, init, text);
-        self.var_mut(id).ty = ty;
+        if !self.types.is_error(self.var(id).ty) {
+            self.var_mut(id).ty = ty;
+        }
         if completes {
             self.check_complete(id, name.span);
             self.make_local(id);

@@ -57,6 +57,7 @@ mod rank;
 mod record;
 mod redeclare;
 mod runtime;
+mod scan;
 mod scope;
 mod show;
 mod signatures;
@@ -191,6 +192,7 @@ pub fn check_here(
 ) -> CheckOutput {
     let arena = arena::Arena::default();
     let mut checker = state::Checker::new(session, options, &arena);
+    checker.facts.lost.clone_from(&unit.lost);
     checker.unit(unit);
     checker.finish()
 }

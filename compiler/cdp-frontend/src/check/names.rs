@@ -10,6 +10,7 @@ use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
+use crate::near::nearest;
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
@@ -48,6 +49,13 @@ impl<'a> Checker<'a> {
         }
         self.undeclared(name);
         self.error_value(span)
+    }
+
+    /// Whether a part of a record was refused that goes by the record's name: a base or a constructor.
+    pub fn has_lost(&self, ty: QualType) -> bool {
+        let record = self.types.record_id(ty).map(|id| &self.types.record(id).name);
+        let symbol = record.and_then(|name| self.session.names.lookup(name));
+        symbol.is_some_and(|symbol| self.facts.lost.contains(&symbol))
     }
 
     fn enumerator_value(&mut self, id: super::ctype::CEnumId, index: u32, span: Span) -> Value<'a> {
@@ -141,8 +149,17 @@ impl<'a> Checker<'a> {
         Value::new(kind, ty, name.span)
     }
 
-    /// E0301 with the nearest name.
+    /// E0301 with the nearest name, the first time that the function at hand uses it.
     fn undeclared(&mut self, name: &ast::QualName) {
+        if self.facts.lost.contains(&name.base.name) {
+            return;
+        }
+        if let Some(symbol) = name.as_plain() {
+            if self.f.refused.contains(&(None, symbol)) {
+                return;
+            }
+            self.f.refused.push((None, symbol));
+        }
         let text = self.text(name.base.name);
         let shown = match name.scopes.as_slice() {
             [] => text.to_owned(),
@@ -158,13 +175,18 @@ impl<'a> Checker<'a> {
             self.error(Code::E0603, name.span, message).help(cure);
             return;
         }
-        let near = self.near_name(text, false);
+        let word = ["true", "false", "nullptr"].into_iter();
+        let word = word.filter(|word| word.eq_ignore_ascii_case(text)).map(str::to_owned).next();
+        let near = word.or_else(|| self.near_name(text, false));
         let scopes = name.scopes.as_slice();
-        if near.is_none() && matches!(scopes, [scope] if self.text(scope.name) == "std") {
+        let streams = matches!(text, "cin" | "cout" | "cerr" | "clog" | "endl") && near.is_none();
+        let in_std = matches!(scopes, [scope] if self.text(scope.name) == "std");
+        if streams || near.is_none() && in_std {
             let message = format!(
                 "`{shown}` is part of the C++ standard library, which is outside the `.cdp` subset"
             );
-            self.error(Code::E0243, name.span, message);
+            let cure = if streams { "read with `scanf`, print with `printf`" } else { "" };
+            self.error(Code::E0243, name.span, message).help(cure);
             return;
         }
         let header = match scopes {
@@ -275,19 +297,4 @@ impl<'a> Checker<'a> {
             .chain(builtins::variables::VARIABLES.iter().map(|variable| variable.name));
         nearest(text, names.into_iter().chain(builtin)).map(str::to_owned)
     }
-}
-
-/// The candidate within a third of the text's length in edits, the nearest, and of those the first. Nobody
-/// misspells a very long name, and comparing two of them would take long.
-pub fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = (text.len() / 3).clamp(1, 3);
-    if !(2..=100).contains(&text.len()) {
-        return None;
-    }
-    names
-        .filter(|name| name.len().abs_diff(text.len()) <= limit && !name.is_empty())
-        .map(|name| (strsim::osa_distance(text, name), name))
-        .filter(|(distance, _)| (1..=limit).contains(distance))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }

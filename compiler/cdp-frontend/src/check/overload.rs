@@ -285,6 +285,30 @@ impl<'a> Checker<'a> {
         })
     }
 
+    /// `atomicAdd(x, 1)`: the argument whose address one of the functions takes, and what to write.
+    fn address_argument(
+        &mut self,
+        candidates: &[Candidate],
+        args: &[Value<'a>],
+    ) -> Option<(Span, String)> {
+        let fits = |checker: &mut Self, index: usize| {
+            let address = checker.types.pointer_to(args[index].ty);
+            candidates.iter().any(|candidate| {
+                candidate.params.len() == args.len()
+                    && candidate.params.iter().zip(args).enumerate().all(|(at, (param, arg))| {
+                        match param {
+                            Accepts::Type(ty) if at == index => ty.id == address.id,
+                            Accepts::Type(ty) => checker.rank(arg, *ty).is_some(),
+                            _ => at != index,
+                        }
+                    })
+            })
+        };
+        let index = (0..args.len())
+            .find(|&index| matches!(args[index].kind, Kind::LValue(_)) && fits(self, index))?;
+        Some((args[index].span, format!("&{}", self.source_text(args[index].span))))
+    }
+
     // --- messages ----------------------------------------------------------------------------
 
     /// `sin(3)` in device code: the overload that takes it is a function of the host.
@@ -330,7 +354,19 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let types = types.join(", ");
+        let cure = if ambiguous { None } else { self.address_argument(candidates, args) };
         let mut notes = Vec::new();
+        if !ambiguous
+            && let Some(count) = one_count(candidates)
+            && count != args.len()
+        {
+            let (plural, verb) =
+                (if count == 1 { "" } else { "s" }, if args.len() == 1 { "is" } else { "are" });
+            notes.push(format!(
+                "it takes {count} argument{plural}, but {} {verb} given",
+                args.len()
+            ));
+        }
         let mut places = Vec::new();
         for candidate in candidates.iter().take(6) {
             match candidate.callable {
@@ -353,7 +389,12 @@ impl<'a> Checker<'a> {
         for place in places {
             found.secondary(place, "a candidate");
         }
-        found.notes = notes;
+        match cure {
+            Some((place, address)) => {
+                found.suggest("take the address", place, address);
+            }
+            None => found.notes = notes,
+        }
         let written = super::builtins::lookup_function(name);
         if let Some(row) = written.iter().find(|row| row.func.flags.explicit_type) {
             let ty = row.subst.unwrap_or("T");
@@ -362,4 +403,12 @@ impl<'a> Checker<'a> {
             ));
         }
     }
+}
+
+/// The number of arguments that all candidates take, if it is one.
+fn one_count(candidates: &[Candidate]) -> Option<usize> {
+    let count = candidates.first()?.params.len();
+    let fixed = |candidate: &Candidate| !candidate.variadic && candidate.required == count;
+    let all = |candidate: &Candidate| fixed(candidate) && candidate.params.len() == count;
+    candidates.iter().all(all).then_some(count)
 }

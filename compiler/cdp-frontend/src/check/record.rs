@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
             let same =
                 self.types.record_id(ty).is_some_and(|id| self.types.record(id).kind == kind);
             if !same {
-                let message = format!("{} is not a {}", self.show(ty), spec.kind.word());
+                let message = format!("{} is no `{}`", self.show(ty), spec.kind.word());
                 self.error(Code::E0302, tag.span, message);
             }
             return ty;

@@ -196,9 +196,16 @@ impl<'a> Checker<'a> {
     /// Formats of the program's own variadic functions are not judged.
     pub fn check_format(&mut self, name: &str, id: FnId, args: &[Value<'a>]) {
         let func = self.func(id);
-        let is_printf = func.extern_c && name == "printf" && func.variadic;
-        if is_printf && func.space == ExecutionSpace::Host {
-            self.check_printf(args, 0);
+        if !func.extern_c || !func.variadic || func.space != ExecutionSpace::Host {
+            return;
+        }
+        match name {
+            "printf" => self.check_printf(args, 0),
+            "fprintf" | "sprintf" | "dprintf" => self.check_printf(args, 1),
+            "snprintf" => self.check_printf(args, 2),
+            "scanf" => self.check_scanf(args, 0),
+            "fscanf" | "sscanf" => self.check_scanf(args, 1),
+            _ => {}
         }
     }
 }

@@ -110,6 +110,10 @@ pub struct FnState {
     pub launch_hints: ir::LaunchHints,
     /// The `__shared__` variables that it defines.
     pub shared: Vec<VarId>,
+    /// Names that do not exist and are used in it, members with their record: each is reported once.
+    pub refused: Vec<(Option<super::ctype::CRecordId>, Symbol)>,
+    /// It is of the host and was told that `threadIdx` and its like are the device's.
+    pub device_variable: bool,
     /// What lints know of the body.
     pub lints: Option<Box<cdp_lint::Body>>,
 }

@@ -429,6 +429,15 @@ impl<'a> Checker<'a> {
         state.cases.push(ir::SwitchLabel { value, label });
     }
 
+    /// After a contradiction about what the function at hand returns: nothing that follows from it is said.
+    fn forget_result(&mut self) {
+        let Some(id) = self.f.func else { return };
+        self.f.ret = super::ctype::Basic::Error.into();
+        if self.f.space != super::scope::ExecutionSpace::Global {
+            self.func_mut(id).ret = super::ctype::Basic::Error.into();
+        }
+    }
+
     // --- return --------------------------------------------------------------------------------
 
     fn return_stmt(&mut self, value: Option<&'a ast::Expr>, span: Span) {
@@ -483,6 +492,7 @@ impl<'a> Checker<'a> {
                 let name = func.unwrap_or_default();
                 let message = format!("`{name}` returns `void`, so it cannot return a value");
                 self.error(Code::E0315, expr.span, message);
+                self.forget_result();
                 return;
             }
             if let Some(effect) = self.discard(value) {

@@ -194,8 +194,13 @@ impl<'a> Checker<'a> {
         let before = *slot;
         slot.other = Some(Entity::Var(id));
         slot.span = name.span;
-        if before.other.is_some() {
+        if let Some(first) = before.other {
             self.redefinition(name, before.span);
+            let same = matches!(first, Entity::Var(first) if self.var(first).ty == self.var(id).ty);
+            if !same {
+                // Nobody knows which of the two is meant from here on.
+                self.var_mut(id).ty = Basic::Error.into();
+            }
         } else if let Some(first) = self.scopes.in_head(name.name) {
             self.redefinition(name, first.span);
         }

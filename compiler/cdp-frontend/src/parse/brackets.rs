@@ -12,6 +12,9 @@ use crate::source::Span;
 /// Brackets nest at most this deep.
 pub const MAX_NESTING: usize = 256;
 
+/// How many tokens are searched for the place of a missing bracket.
+const FAR: usize = 20_000;
+
 /// No partner.
 pub const NONE: u32 = u32::MAX;
 
@@ -36,10 +39,11 @@ fn is_closer(kind: TokenKind) -> bool {
 }
 
 /// Matches brackets, dropping closing ones without an opening one and adding those that are
-/// missing. `end` is where the file ends. Of a file whose brackets nest too deep nothing is left.
+/// missing. `end` is where the file ends, `cut` says that something before it was not read. Of a file whose brackets nest too deep nothing is left.
 pub fn balance(
     tokens: Vec<Token>,
     end: Span,
+    cut: bool,
     words: &Words,
     spellings: &Spellings,
     session: &mut Session,
@@ -49,6 +53,7 @@ pub fn balance(
         done: Vec::with_capacity(tokens.len() + 8),
         partner: Vec::with_capacity(tokens.len() + 8),
         open: Vec::new(),
+        launch: None,
         words,
         spellings,
         session,
@@ -82,14 +87,19 @@ pub fn balance(
         } else if is_closer(token.kind) {
             state.close(token);
         } else {
-            if token.kind == TokenKind::Semi {
-                state.end_of_statement(token);
+            match token.kind {
+                TokenKind::Semi if !state.is_inside(&tokens[at + 1..]) => {
+                    state.end_of_statement(token);
+                }
+                TokenKind::LaunchOpen => state.launch = Some(state.open.len()),
+                TokenKind::LaunchClose => state.end_of_launch(token),
+                _ => {}
             }
             state.push(token);
         }
         at += 1;
     }
-    state.finish(end);
+    state.finish(end, cut);
     Balanced { tokens: state.done, partner: state.partner }
 }
 
@@ -98,6 +108,8 @@ struct Balancer<'a> {
     partner: Vec<u32>,
     /// Places of open brackets in `done`.
     open: Vec<u32>,
+    /// How many brackets were open at the last `<<<` of the statement at hand.
+    launch: Option<usize>,
     session: &'a mut Session,
     out: &'a mut Diagnostics,
     words: &'a Words,
@@ -196,20 +208,83 @@ impl Balancer<'_> {
         self.partner.push(NONE);
     }
 
+    /// Where the open head of a statement ends that has at most so many parts with a `;`, when another `;` shows that
+    /// its body has begun: at the first new line after them. Nobody writes the parts of an `if` on several lines.
+    fn end_of_head(&self, open: usize, parts: usize) -> Option<usize> {
+        let mut semicolons = 0;
+        let mut line = None;
+        let mut at = open + 1;
+        while let Some(token) = self.done.get(at) {
+            if token.flags.has(Flags::LINE_START) && line.is_none() {
+                line = Some(at);
+            }
+            if token.kind == TokenKind::Semi {
+                semicolons += 1;
+                if parts == 2 {
+                    line = None;
+                }
+            }
+            at = match self.partner[at] {
+                close if close != NONE && close as usize > at => close as usize + 1,
+                _ => at + 1,
+            };
+        }
+        line.filter(|_| parts == 1 || semicolons >= parts)
+    }
+
+    /// A `>>>` ends every parenthesis that is open since its `<<<`.
+    fn end_of_launch(&mut self, close: Token) {
+        let Some(depth) = self.launch.take() else { return };
+        let is_brace = |open: &u32| self.done[*open as usize].kind == TokenKind::LBrace;
+        if self.open.get(depth..).is_none_or(|inside| inside.iter().any(is_brace)) {
+            return;
+        }
+        while self.open.len() > depth {
+            self.report_open(close.span.before(), Some(close));
+        }
+    }
+
+    /// A `;` that stands in place of a comma: the `)` of the innermost open parenthesis follows on its line.
+    fn is_inside(&self, rest: &[Token]) -> bool {
+        let Some(&open) = self.open.last() else { return false };
+        if self.done[open as usize].kind != TokenKind::LParen {
+            return false;
+        }
+        let mut depth = 0;
+        for token in rest.iter().take_while(|token| !token.flags.has(Flags::LINE_START)) {
+            match token.kind {
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen if depth == 0 => return true,
+                TokenKind::RParen => depth -= 1,
+                TokenKind::LBrace | TokenKind::RBrace => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// A `;` ends every parenthesis that is not the head of a statement.
     fn end_of_statement(&mut self, semicolon: Token) {
+        self.launch = None;
         while let Some(&open) = self.open.last() {
             let is_brace = self.done[open as usize].kind == TokenKind::LBrace
                 && !self.is_list(self.open.len() - 1);
             let head = open.checked_sub(1).map(|before| self.done[before as usize].symbol);
-            if is_brace
-                || head.is_some_and(|word| {
-                    matches!(&self.session.names[word], "for" | "if" | "switch")
-                })
-            {
+            if is_brace {
                 return;
             }
-            self.report_open(semicolon.span.before(), Some(semicolon));
+            let parts = match head.map(|word| &self.session.names[word]) {
+                Some("for") => 2,
+                Some("if" | "switch") => 1,
+                _ => {
+                    self.report_open(semicolon.span.before(), Some(semicolon));
+                    continue;
+                }
+            };
+            match self.end_of_head(open as usize, parts) {
+                Some(end) => self.close_before(open, end, "expected `)` before this"),
+                None => return,
+            }
         }
     }
 
@@ -271,6 +346,7 @@ impl Balancer<'_> {
                 }
                 self.pair(token);
             }
+            _ if self.opens_before(token) => {}
             _ => {
                 let message = format!("this `{}` closes nothing", self.text(token.kind));
                 let open = self.open.last().map(|open| self.done[*open as usize]);
@@ -306,6 +382,176 @@ impl Balancer<'_> {
         self.pair(self.added(kind, place));
     }
 
+    // ---- Openers that are missing ---------------------------------------------------------------------
+
+    /// For a `)` or `}` with nothing to close: puts in the `(` or `{` that is missing before it, where the words and
+    /// the indentation say which one that is.
+    fn opens_before(&mut self, closing: Token) -> bool {
+        let from = self.open.last().map_or(0, |open| *open as usize + 1);
+        match closing.kind {
+            TokenKind::RParen => {
+                let Some(word) = self.head_without_parenthesis(from) else { return false };
+                let place = self.done[word].span.after();
+                let text = self.session.names[self.done[word].symbol].to_owned();
+                self.report_opener(TokenKind::LParen, closing, place, &text);
+                self.put_in(word + 1, TokenKind::LParen);
+                self.open.push(word as u32 + 1);
+            }
+            TokenKind::RBrace => {
+                let Some((head, close)) = self.head_without_brace(from, &closing) else {
+                    return false;
+                };
+                let text = self.session.names[self.done[head].symbol].to_owned();
+                self.report_opener(TokenKind::LBrace, close, self.done[head].span.after(), &text);
+                self.put_in(head + 1, TokenKind::LBrace);
+                self.match_again(head + 1);
+            }
+            _ => return false,
+        }
+        self.pair(closing);
+        true
+    }
+
+    fn report_opener(&mut self, kind: TokenKind, closing: Token, place: Span, after: &str) {
+        let (closer, opener) = (self.text(closing.kind).to_owned(), self.text(kind).to_owned());
+        self.out
+            .add(Code::E0202, place, format!("expected `{opener}` after `{after}`"))
+            .secondary(closing.span, format!("this `{closer}` closes it"))
+            .suggest("add", place, format!(" {opener}"));
+    }
+
+    /// `if x > 0)`: the word, when the statement at hand begins with it.
+    fn head_without_parenthesis(&self, from: usize) -> Option<usize> {
+        use TokenKind as T;
+        let ends =
+            |token: &Token| matches!(token.kind, T::Semi | T::LBrace | T::RBrace | T::RParen);
+        let word = self.done[from..].iter().rposition(ends).map_or(from, |end| from + end + 1);
+        let head = self.done.get(word).filter(|token| token.kind == T::Ident)?;
+        let text = &self.session.names[head.symbol];
+        matches!(text, "for" | "if" | "switch" | "while").then_some(word)
+    }
+
+    /// The end of a head whose body lacks its `{`: the head begins in the column of the `}` that ends the body, which
+    /// is further right. That `}` is `closing`, or an earlier one, which is given too: it was taken for the end of what
+    /// is around the head.
+    fn head_without_brace(&self, from: usize, closing: &Token) -> Option<(usize, Token)> {
+        if let Some(head) = self.head_in(from, self.done.len(), closing) {
+            return Some((head, *closing));
+        }
+        let first = self.done.len().saturating_sub(FAR).max(from);
+        let braces = (first..self.done.len()).rev().map(|at| (at, &self.done[at]));
+        let mut early = braces.filter(|(_, token)| token.kind == TokenKind::RBrace);
+        early.find_map(|(at, token)| {
+            let open = self.partner[at] as usize;
+            let begins = self.column(&self.done[self.line_start(open)?]);
+            (open >= from && self.column(token) > begins).then_some(())?;
+            Some((self.head_in(open + 1, at, token)?, *token))
+        })
+    }
+
+    /// Matches the brackets behind a place again after a `{` was put in there.
+    fn match_again(&mut self, place: usize) {
+        let around = |open: &usize| {
+            closer(self.done[*open].kind).is_some() && self.partner[*open] > place as u32
+        };
+        self.open = (0..place).filter(around).map(|open| open as u32).collect();
+        for at in place..self.done.len() {
+            let kind = self.done[at].kind;
+            if closer(kind).is_some() {
+                self.partner[at] = NONE;
+                self.open.push(at as u32);
+            } else if is_closer(kind)
+                && let Some(open) = self.open.pop()
+            {
+                self.partner[open as usize] = at as u32;
+                self.partner[at] = open;
+            }
+        }
+    }
+
+    /// The end of the last head in `from..end` as [`Self::head_without_brace`] wants it.
+    fn head_in(&self, from: usize, end: usize, closing: &Token) -> Option<usize> {
+        use TokenKind as T;
+        let column = self.column(closing).filter(|_| closing.flags.has(Flags::LINE_START))?;
+        let first = end.saturating_sub(FAR).max(from);
+        let mut at = end;
+        while at > first {
+            at -= 1;
+            let kind = self.done[at].kind;
+            let start = match is_closer(kind) {
+                true => self.partner[at] as usize,
+                false => at,
+            };
+            if start < from || start > at {
+                return None;
+            }
+            let ends_line = at + 1 < end && self.done[at + 1].flags.has(Flags::LINE_START);
+            if kind == T::RBrace || ends_line && self.ends_head(start, at) {
+                let line = self.line_start(start).filter(|line| *line >= from)?;
+                let begins = self.column(&self.done[line]);
+                let inside = ends_line && {
+                    let first = &self.done[at + 1];
+                    let is_case = matches!(&self.session.names[first.symbol], "case" | "default");
+                    self.column(first) > Some(column.saturating_sub(u32::from(is_case)))
+                };
+                if kind != T::RBrace && begins == Some(column) && inside {
+                    return Some(at);
+                }
+                // What is complete and begins as far left ends the search.
+                if kind == T::RBrace && begins <= Some(column) && !self.goes_on(at) {
+                    return None;
+                }
+            }
+            at = start;
+        }
+        None
+    }
+
+    /// `} else` and `} while` go on with what begins further left.
+    fn goes_on(&self, brace: usize) -> bool {
+        let next = self.done.get(brace + 1).filter(|next| next.kind == TokenKind::Ident);
+        next.is_some_and(|next| &self.session.names[next.symbol] == "else")
+    }
+
+    /// Tokens after which the `{` of a body can stand: `name (...)`, `else`, `do`, `struct S`.
+    fn ends_head(&self, start: usize, end: usize) -> bool {
+        let word = |at: Option<usize>| {
+            let token =
+                at.map(|at| &self.done[at]).filter(|token| token.kind == TokenKind::Ident)?;
+            Some(&self.session.names[token.symbol])
+        };
+        match self.done[end].kind {
+            TokenKind::RParen => word(start.checked_sub(1)).is_some(),
+            TokenKind::Ident => {
+                matches!(word(Some(end)), Some("else" | "do"))
+                    || matches!(word(end.checked_sub(1)), Some("struct" | "union" | "enum"))
+            }
+            _ => false,
+        }
+    }
+
+    /// The first token of the line on which a token stands.
+    fn line_start(&self, at: usize) -> Option<usize> {
+        self.done[..=at].iter().rposition(|token| token.flags.has(Flags::LINE_START))
+    }
+
+    fn column(&self, token: &Token) -> Option<u32> {
+        let sources = &self.session.sources;
+        sources.location(sources.call_site(token.span)).map(|at| at.column)
+    }
+
+    /// Puts a bracket before a token.
+    fn put_in(&mut self, place: usize, kind: TokenKind) {
+        let bracket = self.added(kind, self.done[place - 1].span.after());
+        for partner in &mut self.partner {
+            if *partner != NONE && *partner as usize >= place {
+                *partner += 1;
+            }
+        }
+        self.done.insert(place, bracket);
+        self.partner.insert(place, NONE);
+    }
+
     /// For an open `{`: a later line that begins at or left of the column of its own line, which
     /// is where the missing `}` probably belongs.
     fn indentation_suspect(&self, open: u32) -> Option<usize> {
@@ -313,29 +559,28 @@ impl Balancer<'_> {
         if self.done[open].kind != TokenKind::LBrace {
             return None;
         }
-        let sources = &self.session.sources;
-        let column =
-            |token: &Token| sources.location(sources.call_site(token.span)).map(|at| at.column);
-        let starts_line = |token: &Token| token.flags.has(Flags::LINE_START);
-        let first = self.done[..=open].iter().rev().find(|token| starts_line(token))?;
-        let limit = column(first)?;
-        let last = self.done.len().min(open + 20_000);
+        let limit = self.column(&self.done[self.line_start(open)?])?;
+        let last = self.done.len().min(open + FAR);
         (open + 1..last).find(|&at| {
             let token = &self.done[at];
-            starts_line(token)
+            token.flags.has(Flags::LINE_START)
                 && token.kind != TokenKind::RBrace
-                && column(token).is_some_and(|at| at <= limit)
+                && self.column(token).is_some_and(|at| at <= limit)
         })
     }
 
     /// Closes what is still open: where the indentation says so, or at the end of the file.
-    fn finish(&mut self, end: Span) {
-        let mut reported = 0;
+    fn finish(&mut self, end: Span, cut: bool) {
+        let mut reported = if cut { 3 } else { 0 };
         while let Some(&open) = self.open.last() {
             if reported < 3 {
                 reported += 1;
                 match self.indentation_suspect(open) {
-                    Some(suspect) => self.close_before(open, suspect),
+                    Some(suspect) => self.close_before(
+                        open,
+                        suspect,
+                        "this line begins no further right than the one with the open bracket",
+                    ),
                     None => self.report_open(end, None),
                 }
                 continue;
@@ -344,24 +589,19 @@ impl Balancer<'_> {
         }
     }
 
-    /// Reports an open `{` and closes it before token `suspect`. All other open brackets are
-    /// further out, so only partners move.
-    fn close_before(&mut self, open: u32, suspect: usize) {
+    /// Reports an open bracket and closes it before token `suspect`, of which `label` says why. All other open
+    /// brackets are further out, so only partners move.
+    fn close_before(&mut self, open: u32, suspect: usize, label: &str) {
         let at = self.done[suspect].span;
-        let brace = self.done[open as usize].span;
-        self.out
-            .add(Code::E0202, brace, "this `{` is never closed")
-            .secondary(at, "this line begins no further right than the one with the open bracket")
-            .help("add `}` before it");
+        let bracket = self.done[open as usize];
+        let kind = self.closer_of(open);
+        let message = format!("this `{}` is never closed", self.text(bracket.kind));
+        let cure = format!("add `{}` before it", self.text(kind));
+        self.out.add(Code::E0202, bracket.span, message).secondary(at, label).help(cure);
         self.open.pop();
-        let closing = self.added(TokenKind::RBrace, at.before());
-        for partner in &mut self.partner {
-            if *partner != NONE && *partner as usize >= suspect {
-                *partner += 1;
-            }
-        }
-        self.done.insert(suspect, closing);
-        self.partner.insert(suspect, open);
+        self.put_in(suspect, kind);
+        self.done[suspect].span = at.before();
+        self.partner[suspect] = open;
         self.partner[open as usize] = suspect as u32;
     }
 }

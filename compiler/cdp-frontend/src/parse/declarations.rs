@@ -18,6 +18,7 @@ impl Parser<'_> {
             let start = self.at;
             if let Err(fault) = self.external_declaration(&mut decls) {
                 self.skip_external(fault);
+                self.lose(start);
                 decls.push(Decl { kind: DeclKind::Error, span: self.since(start) });
             }
             self.at = self.at.max(start + 1);

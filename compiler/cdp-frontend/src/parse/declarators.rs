@@ -126,7 +126,8 @@ impl Parser<'_> {
             let start = self.at;
             let part = match self.kind() {
                 Some(T::LBracket) if self.std_attribute_end().is_none() => {
-                    let size = self.group("`]`", |p| p.unless(T::RBracket, Self::expression))?;
+                    let size =
+                        self.closed_group("`]`", |p| p.unless(T::RBracket, Self::expression))?;
                     DeclaratorPart::Array { size, span: self.since(start) }
                 }
                 Some(T::LParen) => {

@@ -89,13 +89,21 @@ pub fn parse_text(
 
 /// Parses what the preprocessor made.
 pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseOutput {
-    let Preprocessed { tokens, mut diagnostics, dependencies, end, spellings } = preprocessed;
+    let Preprocessed { tokens, mut diagnostics, dependencies, end, cut, spellings } = preprocessed;
     let vocabulary = session.vocabulary();
     let tokens = unused::leave_out(tokens, session);
-    let balanced =
-        brackets::balance(tokens, end, &vocabulary.words, &spellings, session, &mut diagnostics);
+    let balanced = brackets::balance(
+        tokens,
+        end,
+        cut,
+        &vocabulary.words,
+        &spellings,
+        session,
+        &mut diagnostics,
+    );
     let packed = packed::Packed::new(balanced, spellings);
     let mut parser = Parser::new(&packed, end, &vocabulary, session, &mut diagnostics);
     let decls = parser.external_declarations();
-    ParseOutput { unit: TranslationUnit { decls }, diagnostics, dependencies }
+    let unit = TranslationUnit { decls, lost: parser.lost };
+    ParseOutput { unit, diagnostics, dependencies }
 }

@@ -36,7 +36,7 @@ impl Parser<'_> {
             let op_span = self.span_at(at);
             let kind = match self.kind() {
                 Some(T::LBracket) => {
-                    let index = self.group("`,` or `]`", Self::expression);
+                    let index = self.closed_group("`,` or `]`", Self::expression);
                     let index = index.unwrap_or_else(|_| self.error_expr(at));
                     ExprKind::Index(Box::new([base, index]))
                 }
@@ -88,7 +88,7 @@ impl Parser<'_> {
                 .suggest("write", span, ">>>");
             return Err(super::parser::Fault::Syntax);
         }
-        self.launches += 1;
+        self.launches.push(open);
         let config = match self.is(T::LaunchClose) {
             true => Ok(Vec::new()),
             false => self.list(Self::initialiser_clause).and_then(|config| {
@@ -96,7 +96,7 @@ impl Parser<'_> {
                 if ends { Ok(config) } else { Err(self.expected("`,` or `>>>`")) }
             }),
         };
-        self.launches -= 1;
+        self.launches.pop();
         let config = config?;
         self.at += 1;
         let config_span = self.since(open);
@@ -134,7 +134,7 @@ impl Parser<'_> {
     /// the place of all if one is wrong.
     pub fn arguments_or_error(&mut self, some: bool) -> Vec<Expr> {
         let start = self.at;
-        let result = self.group("`,` or `)`", |p| match p.is(T::RParen) && !some {
+        let result = self.closed_group("`,` or `)`", |p| match p.is(T::RParen) && !some {
             true => Ok(Vec::new()),
             false => p.list(Self::initialiser_clause),
         });
@@ -164,7 +164,7 @@ impl Parser<'_> {
                 ExprKind::Error
             }
             Some(T::LParen) => {
-                let inner = self.group("`,` or `)`", Self::expression);
+                let inner = self.closed_group("`,` or `)`", Self::expression);
                 ExprKind::Paren(Box::new(inner.unwrap_or_else(|_| self.error_expr(start))))
             }
             Some(T::LBracket) if self.is_lambda() => return Ok(self.refuse_lambda()),
@@ -275,7 +275,7 @@ impl Parser<'_> {
         self.expect(T::Gt, "`>`")?;
         self.check_parenthesis()?;
         let at = self.at;
-        let operand = self.group("`,` or `)`", Self::expression);
+        let operand = self.closed_group("`,` or `)`", Self::expression);
         let operand = operand.unwrap_or_else(|_| self.error_expr(at));
         Ok(ExprKind::Cast(Box::new(CastExpr { style, ty, operand })))
     }

@@ -40,14 +40,17 @@ pub(super) struct Parser<'a> {
     /// Where the file ends.
     pub end: Span,
     pub std: Symbol,
-    /// Names that were reported as unknown types; each is reported once.
-    pub unknown_types: Vec<Symbol>,
+    /// Names that were reported as unknown types, each once, and those of declarations that were given up.
+    pub lost: Vec<Symbol>,
     /// The tag of the record whose members are read.
     pub record: Option<Symbol>,
     /// Productions of expressions and statements inside each other.
     depth: u32,
-    /// Open `<<<`.
-    pub launches: u32,
+    /// The open `<<<`, innermost last.
+    pub launches: Vec<usize>,
+    /// Inside a `(` or `[` whose partner was put in: nobody knows what belongs inside, and the bracket has had its
+    /// report.
+    unclosed: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -67,10 +70,11 @@ impl<'a> Parser<'a> {
             at: 0,
             end,
             std: vocabulary.std,
-            unknown_types: Vec::new(),
+            lost: Vec::new(),
             record: None,
             depth: 0,
-            launches: 0,
+            launches: Vec::new(),
+            unclosed: false,
         }
     }
 
@@ -195,21 +199,26 @@ impl<'a> Parser<'a> {
     pub fn unexpected(&mut self, code: Code, wanted: &str) -> Fault {
         // A bracket that was put in has had its report.
         let span = self.span_at(self.at);
-        if matches!(self.kind(), Some(T::RParen | T::RBracket | T::RBrace)) && span.lo == span.hi {
+        if self.unclosed || self.is_put_in(self.at) {
             return Fault::Syntax;
         }
-        if self.is(T::LaunchClose) && self.launches == 0 {
+        let launch = self.launches.last().map(|open| self.span_at(*open));
+        if self.is(T::LaunchClose) && launch.is_none() {
             self.error(Code::E0201, span, "`>>>` without `<<<`");
             return Fault::Syntax;
         }
-        let open = self.launches > 0;
         let message = format!("expected {wanted}, found {}", self.found());
-        self.error(code, span, message).note(if open {
-            "`<<<` was opened before and has no `>>>` yet"
-        } else {
-            ""
-        });
+        let found = self.error(code, span, message);
+        if let Some(launch) = launch {
+            found.secondary(launch, "this `<<<` has no `>>>` yet");
+        }
         Fault::Syntax
+    }
+
+    /// True for a closing bracket that was put in.
+    fn is_put_in(&self, at: usize) -> bool {
+        let span = self.span_at(at);
+        matches!(self.kind_at(at), Some(T::RParen | T::RBracket | T::RBrace)) && span.lo == span.hi
     }
 
     /// Passes a token, and gives its span.
@@ -283,6 +292,8 @@ impl<'a> Parser<'a> {
     ) -> Parsed<X> {
         let close = self.group_end(self.at) - 1;
         let launches = std::mem::take(&mut self.launches);
+        let unclosed = self.unclosed;
+        self.unclosed |= self.is_put_in(close) && !self.is(T::LBrace);
         self.at += 1;
         let result = match contents(self) {
             Ok(_) if self.at != close => Err(self.expected(wanted)),
@@ -290,7 +301,20 @@ impl<'a> Parser<'a> {
         };
         self.at = close + 1;
         self.launches = launches;
+        self.unclosed = unclosed;
         result
+    }
+
+    /// As [`Parser::group`], of an expression: where the closing bracket had to be put in nobody knows what belongs
+    /// inside, so that nothing is said of it either.
+    pub fn closed_group<X>(
+        &mut self,
+        wanted: &str,
+        contents: impl FnOnce(&mut Self) -> Parsed<X>,
+    ) -> Parsed<X> {
+        let close = self.group_end(self.at) - 1;
+        let result = self.group(wanted, contents);
+        if self.is_put_in(close) { Err(Fault::Syntax) } else { result }
     }
 
     /// What stands between the parentheses that must be here.

@@ -84,6 +84,7 @@ impl Parser<'_> {
             }
             let member = self.member().unwrap_or_else(|_| {
                 self.skip_item();
+                self.lose(start);
                 Decl { kind: DeclKind::Error, span: self.since(start) }
             });
             members.push(member);
@@ -179,6 +180,8 @@ impl Parser<'_> {
         if self.kind_at(at) == Some(T::LBrace) {
             let span = self.span_at(self.at);
             self.outside(Code::E0225, span, "inheritance is", "make the base a member");
+            let tag = self.symbol_at(self.at - 1);
+            self.lost.push(tag);
             self.at = at;
         }
     }

@@ -70,15 +70,22 @@ impl Parser<'_> {
         self.skip_angles();
         let head = self.at;
         self.skip_item();
-        if let Some(name) = self.template_name(head, self.at) {
+        if let Some(name) = self.name_declared_in(head, self.at) {
             self.symbols.set(self.symbol_at(name), Meaning::Template);
+            self.lost.push(self.symbol_at(name));
         }
         DeclKind::Error
     }
 
-    /// The name that the template in `start..end` declares: after `struct`, or before the first
+    /// Notes the name of the declaration that began at `start`, has been passed and is not in the tree.
+    pub fn lose(&mut self, start: usize) {
+        let name = self.name_declared_in(start, self.at);
+        self.lost.extend(name.map(|name| self.symbol_at(name)));
+    }
+
+    /// The name that the declaration in `start..end` declares: after `struct`, or before the first
     /// parenthesis, `=` or `;`.
-    fn template_name(&self, start: usize, end: usize) -> Option<usize> {
+    fn name_declared_in(&self, start: usize, end: usize) -> Option<usize> {
         let mut last_name = None;
         let mut at = start;
         while at < end {

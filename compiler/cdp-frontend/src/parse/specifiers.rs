@@ -63,6 +63,13 @@ impl Parser<'_> {
         while !out.untyped && self.specifier(&mut out, start)? {}
         if self.at == start && !out.typed() {
             let external = matches!(context, Context::File | Context::Member);
+            let before = [2, 1].map(|back| start.checked_sub(back).and_then(|at| self.kind_at(at)));
+            if self.is(T::LBrace) && before == [Some(T::RParen), Some(T::Semi)] {
+                let semicolon = self.span_at(start - 1);
+                self.error(Code::E0201, self.span_at(start), "expected a declaration, found `{`")
+                    .suggest("if it begins a function's body, remove the `;`", semicolon, "");
+                return Err(super::parser::Fault::Syntax);
+            }
             return Err(self.expected(if external { "a declaration" } else { "a type" }));
         }
         out.specs.span = self.since(start);
@@ -181,6 +188,14 @@ impl Parser<'_> {
             let span = self.span(path.start, path.end);
             return Err(self.outside(Code::E0235, span, "modules (`import`) are", ""));
         }
+        if let Some((word, kind)) = self.near_space(&path) {
+            let span = self.span_at(path.last);
+            let message = format!("unknown type name `{}`", self.text_at(path.last));
+            self.error(Code::E0204, span, message).suggest("did you mean", span, word);
+            self.at = path.end;
+            out.specs.attrs.push(Attr { kind, span });
+            return Ok(true);
+        }
         self.report_unknown_type(&path);
         self.at = path.end;
         self.push_type(out, TypeSpecKind::Error, path.start);
@@ -190,10 +205,10 @@ impl Parser<'_> {
     /// A name that stands for a type and is none; reported once.
     pub fn report_unknown_type(&mut self, path: &Path) {
         let symbol = self.symbol_at(path.last);
-        if self.unknown_types.contains(&symbol) {
+        if self.lost.contains(&symbol) {
             return;
         }
-        self.unknown_types.push(symbol);
+        self.lost.push(symbol);
         let span = self.span(path.start, path.end);
         let name = self.session.names.resolve(symbol);
         if path.in_std {
@@ -204,13 +219,47 @@ impl Parser<'_> {
             return;
         }
         let message = format!("unknown type name `{name}`");
-        let (header, right, last) = (header_of(name), similar_type(name), self.span_at(path.last));
+        let (header, last) = (header_of(name), self.span_at(path.last));
+        let right = similar_type(name).map(str::to_owned).or_else(|| self.near_type(name));
         let found = self.error(Code::E0204, span, message);
         if let Some(header) = header {
             found.help(format!("`#include <{header}>` declares it"));
         } else if let Some(right) = right {
             found.suggest("did you mean", last, right);
         }
+    }
+
+    /// The word of CUDA that a name before a type was to be: `__globl__ void`, `__device float`.
+    fn near_space(&self, path: &Path) -> Option<(&'static str, AttrKind)> {
+        const WORDS: [(&str, AttrKind); 6] = [
+            ("__global__", AttrKind::Global),
+            ("__device__", AttrKind::Device),
+            ("__host__", AttrKind::Host),
+            ("__shared__", AttrKind::Shared),
+            ("__constant__", AttrKind::Constant),
+            ("__managed__", AttrKind::Managed),
+        ];
+        let goes_on = !path.qualified
+            && (self.type_end(path.end).is_some() || self.word_at(path.end) == Word::Attribute);
+        let name = self.text_at(path.last).trim_matches('_');
+        let is_meant = |right: &str| {
+            let right = right.trim_matches('_');
+            name == right
+                || crate::preprocess::near(name, right)
+                || right == "global" && name == "kernel"
+        };
+        WORDS.into_iter().find(|(word, _)| goes_on && is_meant(word))
+    }
+
+    /// The type that the program or CUDA declares and whose name is most like this one.
+    fn near_type(&self, name: &str) -> Option<String> {
+        let around = self.symbols.chain(self.symbols.here());
+        let declared = self.symbols.bound().chain(around.flat_map(|id| self.symbols.members(id)));
+        let types = declared.filter(|(_, meaning)| matches!(meaning, Some(Meaning::Type(_))));
+        let mut names: Vec<&str> =
+            types.map(|(symbol, _)| self.session.names.resolve(symbol)).collect();
+        names.sort_unstable();
+        crate::near::nearest(name, names.into_iter()).map(str::to_owned)
     }
 
     /// A declared name without a type before it, as in C before 1999.
@@ -466,6 +515,7 @@ const SIMILAR: &[(&str, &str)] = &[
     ("short", "i16 int16"),
     ("int", "i32 int32"),
     ("long long", "i64 int64"),
+    ("__half", "float16 fp16 f16"),
     ("float", "f32"),
     ("double", "f64"),
     ("const char *", "string"),

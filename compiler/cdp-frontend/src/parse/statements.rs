@@ -66,6 +66,9 @@ impl Parser<'_> {
     /// An error in place of a statement that began at `start`, the rest of which is passed over.
     fn skipped_statement(&mut self, start: usize) -> Stmt {
         self.skip_item();
+        if self.is_specifier_at(start) {
+            self.lose(start);
+        }
         Stmt::new(StmtKind::Error, self.since(start))
     }
 
@@ -246,6 +249,9 @@ impl Parser<'_> {
         }
         let start = self.at;
         let result = self.group("`)`", contents);
+        if result.is_err() && self.is_specifier_at(start + 1) {
+            self.lose(start + 1);
+        }
         Ok(result.unwrap_or_else(|_| error(self.error_expr(start))))
     }
 

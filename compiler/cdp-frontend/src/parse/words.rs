@@ -117,7 +117,7 @@ pub enum Passed {
     Item,
 }
 
-const ACCESS: &str = "leave it out: all members are public in a `struct`";
+const ACCESS: &str = "leave it out, and write `struct` for `class`: all members are public there";
 const CODES: &str = "return an error code instead";
 const KIND: &str = "use a function pointer, or a `switch` on a kind";
 const PUBLIC: &str = "leave it out: all members are public";

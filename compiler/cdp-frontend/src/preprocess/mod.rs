@@ -75,6 +75,9 @@ pub struct Preprocessed {
     pub dependencies: Vec<PathBuf>,
     /// The empty span at the end of the main file.
     pub end: Span,
+    /// What stands at the end was taken for a comment or left out by an open conditional, so that nobody knows which
+    /// brackets it closes.
+    pub cut: bool,
     /// How the session's names spell what has one spelling.
     pub(crate) spellings: Spellings,
 }
@@ -104,6 +107,7 @@ pub fn preprocess(
         diagnostics: preprocessor.diagnostics,
         dependencies: preprocessor.cache.dependencies,
         end,
+        cut: preprocessor.cut,
         spellings: preprocessor.spellings,
     })
 }
@@ -196,6 +200,8 @@ struct Preprocessor<'a> {
     counter: u32,
     /// Set when going on makes no sense: reading stops at once.
     stopped: bool,
+    /// Something at the end of a file is not read: [`Preprocessed::cut`].
+    cut: bool,
     out: Vec<Token>,
 }
 
@@ -262,6 +268,7 @@ impl<'a> Preprocessor<'a> {
             budget: TOKEN_BUDGET,
             counter: 0,
             stopped: false,
+            cut: false,
             out: Vec::new(),
         }
     }
@@ -382,6 +389,7 @@ impl<'a> Preprocessor<'a> {
                 Some(Token { kind, symbol, ..token })
             }
             TokenKind::BadComment => {
+                self.cut = true;
                 self.error(
                     Code::E0103,
                     Span { hi: token.span.lo + 2, ..token.span },
@@ -468,6 +476,7 @@ impl<'a> Preprocessor<'a> {
     fn close_file(&mut self) -> bool {
         if let Some(file) = self.files.pop() {
             for open in file.conditionals {
+                self.cut = true;
                 self.error(Code::E0109, open.span, "this conditional has no `#endif`")
                     .label("opened here")
                     .help("add `#endif`");

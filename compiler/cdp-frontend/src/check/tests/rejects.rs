@@ -3,7 +3,7 @@
 use super::super::{CheckOptions, check};
 use super::codes;
 use crate::case_table::assert_table;
-use crate::diagnostics::{NAME_IT_CU, WarningOptions};
+use crate::diagnostics::{Help, NAME_IT_CU, WarningOptions};
 use crate::parse::parse_text;
 use crate::preprocess::PreprocessOptions;
 use crate::session::Session;
@@ -24,12 +24,23 @@ fn the_first_of_many_errors_are_kept() {
 
 /// What the findings of a text say against them.
 fn helps(text: &str) -> Vec<String> {
+    helps_of(text).into_iter().map(|(help, _)| help).collect()
+}
+
+/// What they would write instead, or say where that is nothing.
+fn cures(text: &str) -> Vec<String> {
+    helps_of(text).into_iter().map(|(help, written)| written.unwrap_or(help)).collect()
+}
+
+fn helps_of(text: &str) -> Vec<(String, Option<String>)> {
     let mut session = Session::new();
     let parsed = parse_text(&mut session, "a.cdp", text, &PreprocessOptions::default());
     let mut all = parsed.diagnostics;
     all.extend(check(&parsed.unit, &session, &CheckOptions::default()).diagnostics);
     let all = all.finish(&WarningOptions::default(), &session.sources);
-    all.iter().flat_map(|found| &found.helps).map(|help| help.text.to_string()).collect()
+    let written = |help: &Help| Some(help.suggestion.as_ref()?.replacement.to_string());
+    let helps = all.iter().flat_map(|found| &found.helps);
+    helps.map(|help| (help.text.to_string(), written(help))).collect()
 }
 
 /// Of names as near as each other the program's own comes first.
@@ -45,6 +56,41 @@ fn the_nearest_name_is_suggested() {
         let text = format!("{own}{wrong} }}");
         assert_eq!(helps(&text), [format!("a similar name exists: `{right}`")], "{text}");
     }
+}
+
+/// The cures of common mistakes are what a person would write.
+#[test]
+fn cures_are_what_was_meant() {
+    let own = "#include <stdio.h>\nstruct V { int n; }; enum E { A, B };";
+    for (wrong, cure) in [
+        ("int *d; cudaMalloc(d, 4);", "(void **)&d"),
+        ("int n, *d; cudaMemcpy(d, n, 4, cudaMemcpyHostToDevice);", "&n"),
+        ("int n; int *p = n;", "&n"),
+        ("V v; V *p = v;", "&v"),
+        ("char c = \"h\";", "'h'"),
+        ("printf('%d', 1);", "\"%d\""),
+        ("E e = A + 1;", "(E)(A + 1)"),
+        ("E e = 1;", "(E)1"),
+        ("V v, w; v += w;", "define a function `operator+=` for these types"),
+        ("bool b = TRUE;", "true"),
+        ("flaot3 v;", "float3"),
+    ] {
+        let text = format!("{own} void f() {{ {wrong} }}");
+        assert_eq!(cures(&text), [cure], "{text}");
+    }
+    let device = |body: &str| format!("__device__ void f(int *p, int i, V *v) {{ {body} }}");
+    for (wrong, cure) in [
+        ("atomicAdd(p[i], 1);", "&p[i]"),
+        ("atomicMax(v->n, i);", "&v->n"),
+        ("double d; int e; frexp(d, e);", "&e"),
+    ] {
+        let text = format!("{own} {}", device(wrong));
+        assert_eq!(cures(&text), [cure], "{text}");
+    }
+    assert_eq!(
+        helps("void k(int *p) { p[threadIdx.x] = 1; }"),
+        ["declare `k` as `__global__` if it is to be launched, or `__device__`"]
+    );
 }
 
 /// Headers declare functions, macros and types, not what is inside of those.
