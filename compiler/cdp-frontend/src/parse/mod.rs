@@ -19,6 +19,7 @@ mod declarators;
 mod expression;
 mod literals;
 mod lookahead;
+mod openers;
 mod operands;
 mod packed;
 mod parser;
