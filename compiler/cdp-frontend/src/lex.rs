@@ -37,6 +37,8 @@ kinds! {
     /// `R"x(...)x"`
     #[regex(r#"(?:u8|u|U|L)?R""#, raw_string)]
     RawString,
+    /// `R"` with a delimiter that is none, like a string; or without its end, up to the end of the line.
+    BadRawString,
     /// A character constant with its prefix.
     #[regex(r"(?:u8|u|U|L)?'", |lexer| quoted(lexer, b'\''))]
     Char,
@@ -166,19 +168,23 @@ fn bump_to_boundary(lexer: &mut Lexer<TokenKind>, length: usize) {
 
 fn raw_string(lexer: &mut Lexer<TokenKind>) -> Filter<TokenKind> {
     let text = lexer.remainder();
-    if let Some(open) = text.bytes().take(17).position(|byte| byte == b'(') {
-        let delimiter = &text[..open];
-        if !delimiter.contains(['"', ' ', '\\', '\n', ')']) {
-            let close = format!("){delimiter}\"");
-            if let Some(end) = text[open..].find(&close) {
-                lexer.bump(open + end + close.len());
-                return Filter::Emit(TokenKind::RawString);
-            }
-        }
+    let Some(delimiter) = raw_delimiter(text) else {
+        let _ = quoted(lexer, b'"');
+        return Filter::Emit(TokenKind::BadRawString);
+    };
+    let close = format!("){delimiter}\"");
+    if let Some(end) = text.find(&close) {
+        lexer.bump(end + close.len());
+        return Filter::Emit(TokenKind::RawString);
     }
-    let line = text.find('\n').unwrap_or(text.len());
-    lexer.bump(line);
-    Filter::Emit(TokenKind::BadString)
+    lexer.bump(text.find('\n').unwrap_or(text.len()));
+    Filter::Emit(TokenKind::BadRawString)
+}
+
+/// What stands before the `(` of a raw string, of which this is the text after `R"` (C++ [lex.string]).
+pub fn raw_delimiter(text: &str) -> Option<&str> {
+    let end = text.find(|c| " ()\\\t\x0B\x0C\r\n".contains(c))?;
+    (end <= 16 && text[end..].starts_with('(')).then_some(&text[..end])
 }
 
 /// Up to the end of the line, which a backslash continues.

@@ -147,10 +147,12 @@ impl Preprocessor<'_> {
             return;
         }
         let rest = &line[1..];
-        if let Some(bad) = rest
-            .iter()
-            .find(|token| matches!(token.kind, TokenKind::BadString | TokenKind::BadComment))
-        {
+        if let Some(bad) = rest.iter().find(|token| {
+            matches!(
+                token.kind,
+                TokenKind::BadString | TokenKind::BadRawString | TokenKind::BadComment
+            )
+        }) {
             self.malformed(*bad);
         }
         let (va_args, va_opt) = (self.words.va_args, self.words.va_opt);

@@ -13,6 +13,7 @@ pub(crate) mod directives;
 mod expand;
 mod include;
 pub(crate) mod macros;
+mod malformed;
 pub mod predefined;
 mod prelude;
 mod substitute;
@@ -27,7 +28,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
-use crate::source::{FileId, FileOrigin, Span, raw};
+use crate::source::{FileId, FileOrigin, Span};
 pub(crate) use directives::near;
 use include::FileCache;
 pub use include::{DiskLoader, FileLoader, MemoryLoader, clean};
@@ -352,6 +353,7 @@ impl<'a> Preprocessor<'a> {
                 _ => self.out.push(token),
             },
             TokenKind::BadString
+            | TokenKind::BadRawString
             | TokenKind::BadChar
             | TokenKind::BadComment
             | TokenKind::Stray => {
@@ -360,77 +362,6 @@ impl<'a> Preprocessor<'a> {
                 }
             }
             _ => self.out.push(token),
-        }
-    }
-
-    /// Reports a token that the lexer could not make sense of, and gives what stands for it.
-    fn malformed(&mut self, token: Token) -> Option<Token> {
-        let text = &self.session.names[token.symbol];
-        let first = Span { hi: token.span.lo + 1, ..token.span };
-        match token.kind {
-            TokenKind::BadString | TokenKind::BadChar => {
-                let (what, quote, kind) = match token.kind {
-                    TokenKind::BadString => ("string literal", '"', TokenKind::String),
-                    _ => ("character constant", '\'', TokenKind::Char),
-                };
-                // What ends the statement was probably meant to stand after the quote.
-                let body = text.trim_end().trim_end_matches([';', ')', ',']);
-                let tail = text[body.len()..].trim_end().to_owned();
-                let tail_at = token.span.lo + body.len() as u32;
-                let closed = format!("{}{quote}", body.trim_end_matches('\\'));
-                let text = if closed.ends_with("''") { "'?'".to_owned() } else { closed };
-                self.error(Code::E0103, first, format!("this {what} has no closing `{quote}`"))
-                    .label("it begins here and the line ends first")
-                    .help(format!("close it with `{quote}` on the same line"));
-                let symbol = self.session.names.intern(&text);
-                let tokens =
-                    crate::lex::lex(&tail, tail_at, &mut self.session.names, &self.spellings);
-                self.frames.push(Frame { tokens, at: 0, owner: None });
-                Some(Token { kind, symbol, ..token })
-            }
-            TokenKind::BadComment => {
-                self.cut = true;
-                self.error(
-                    Code::E0103,
-                    Span { hi: token.span.lo + 2, ..token.span },
-                    "this comment is never closed",
-                )
-                .label("no `*/` follows");
-                None
-            }
-            _ => {
-                let mut characters = text.char_indices();
-                let invalid = characters.find_map(|(at, c)| Some((at, raw::byte(c)?)));
-                if let Some((at, byte)) = invalid {
-                    let lo = token.span.lo + at as u32;
-                    let span = Span { lo, hi: lo + raw::LENGTH, ..token.span };
-                    self.error(Code::E0101, span, "the source is not valid UTF-8 here")
-                        .label(format!("the byte 0x{byte:02x} begins no character"))
-                        .note(
-                            "such bytes may stand in comments and strings, as old files have them",
-                        )
-                        .help("save the file as UTF-8");
-                    return Some(Token { kind: TokenKind::Ident, ..token });
-                }
-                let character = text.chars().next().unwrap_or(' ');
-                let shown = match character {
-                    '\0' => "a NUL byte".to_owned(),
-                    control if control.is_control() => {
-                        format!("the control character U+{:04X}", control as u32)
-                    }
-                    other => format!("`{other}`"),
-                };
-                let is_name = text.chars().all(|c| c.is_alphanumeric() || c == '_');
-                let message = format!("{shown} cannot be part of a program");
-                let found = self.error(Code::E0102, token.span, message);
-                if character.is_alphanumeric() {
-                    found.note("names are made of the letters a-z and A-Z, digits and `_`");
-                } else if "“”„‟«»".contains(character) {
-                    found.help("write plain quotation marks: `\"`");
-                }
-                // Read on as if it were a name, so that nothing follows from it.
-                is_name.then_some(Token { kind: TokenKind::Ident, ..token })
-            }
         }
     }
 

@@ -207,6 +207,7 @@ impl Preprocessor<'_> {
                 TokenKind::String
                 | TokenKind::Char
                 | TokenKind::RawString
+                | TokenKind::BadRawString
                 | TokenKind::BadString => {
                     for character in spelling.chars() {
                         if matches!(character, '"' | '\\') {
