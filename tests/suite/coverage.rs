@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use cdp::diagnostics::codes::ALL;
-use cdp::frontend::check::builtins::{BuiltinFn, Lower, all_functions};
 use cdp::{Pass, SourceInput, analyse};
+use cdp_diagnostics::codes::ALL;
+use cdp_frontend::check::builtins::{BuiltinFn, Lower, all_functions};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;

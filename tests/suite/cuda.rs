@@ -364,7 +364,7 @@ fn outputs() -> Outcome {
     succeed(dir, &["build", "tree.cu", "--arch", "sm_80,sm_90", "-o", "tree.fatbin"])?;
     succeed(dir, &["build", "tree.cu", "--emit", "device-obj", "-o", "tree.o"])?;
     let cubin = std::fs::read(dir.join("tree.cubin")).map_err(|error| error.to_string())?;
-    let cubin = cdp::toolchain::Cubin::read(&cubin).map_err(|error| error.to_string())?;
+    let cubin = cdp_toolchain::Cubin::read(&cubin).map_err(|error| error.to_string())?;
     let kernels: Vec<&str> = cubin.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     if !kernels.contains(&"_Z4downIiEvPT_i4pair") || !kernels.contains(&"_Z4rootPi") {
         return Err(format!("the cubin has {kernels:?}").into());
@@ -403,7 +403,7 @@ fn own_alignments() -> Outcome {
     contains("the host's kernel", &ptx, ".param .align 128 .b8 _Z6parent1WPi_param_0[128]")?;
     succeed(dir, &["build", "k.cu", "--arch", "sm_90", "-o", "k.cubin"])?;
     let bytes = std::fs::read(dir.join("k.cubin")).map_err(|error| error.to_string())?;
-    let cubin = cdp::toolchain::Cubin::read(&bytes).map_err(|error| error.to_string())?;
+    let cubin = cdp_toolchain::Cubin::read(&bytes).map_err(|error| error.to_string())?;
     let place = |name: &str| cubin.kernel(name).map(|kernel| kernel.params[0].offset_bytes);
     const BANK: u32 = 0x210;
     same("the child's", &format!("{:?}", place("_Z5child1WPi")), "Some(0)")?;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cdp::diagnostics::codes::{ALL, Code};
-use cdp::diagnostics::render::Format;
+use cdp::Format;
 use cdp::{Analysis, Arch, CompileOptions, Pass, Report, SourceInput, analyse};
+use cdp_diagnostics::codes::{ALL, Code};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
@@ -62,7 +62,7 @@ fn without_module() -> Outcome {
                 let report =
                     cdp::findings(&source, pass, &options).map_err(|error| error.to_string())?;
                 let shown = |report: &Report| {
-                    cdp::render_reports(std::slice::from_ref(report), Format::Human, false)
+                    cdp::render_reports(std::slice::from_ref(report), Format::Human)
                 };
                 same(&path.display().to_string(), &shown(&report), &shown(&whole.report))?;
             }

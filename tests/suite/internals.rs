@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use cdp::toolchain::Cubin;
 use cdp::{CompileOptions, Goal, Input, LaunchOpt};
+use cdp_toolchain::Cubin;
 use libtest_mimic::{Failed, Trial};
 
 use crate::support::{

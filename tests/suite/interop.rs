@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::toolchain::{Cubin, HostLinkOptions, host_link};
+use cdp::HostLinkOptions;
 use cdp::{Arch, CdpVersion, CompileOptions, Goal, Pass, SourceInput, analyse};
+use cdp_toolchain::{Cubin, host_link};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;

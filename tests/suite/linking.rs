@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::toolchain::Cubin;
+use cdp_toolchain::Cubin;
 use libtest_mimic::{Failed, Trial};
 
 use crate::oracle;

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use cdp::toolchain::Toolkit;
 use cdp::{CdpVersion, CompileOptions};
+use cdp_toolchain::Toolkit;
 use libtest_mimic::{Failed, Trial};
 
 use crate::support::{compiler, run_limited, trial};

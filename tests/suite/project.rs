@@ -4,8 +4,8 @@ use libtest_mimic::Trial;
 
 use std::path::{Path, PathBuf};
 
-use cdp::ir::RuntimeFn;
-use cdp::ir::runtime::{Availability, RUNTIME_TABLE};
+use cdp_ir::RuntimeFn;
+use cdp_ir::runtime::{Availability, RUNTIME_TABLE};
 
 use crate::support::{Outcome, read, root, same, trial};
 

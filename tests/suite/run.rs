@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::toolchain::{HostLinkOptions, host_link, prelinked};
+use cdp::HostLinkOptions;
 use cdp::{CompileOptions, Goal, LaunchAbi, OptLevel, Pass, RequestedAbi, SourceInput, analyse};
 use cdp_tests::signatures;
+use cdp_toolchain::{host_link, prelinked};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;

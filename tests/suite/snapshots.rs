@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use cdp::toolchain::DeviceObject;
 use cdp::{AddressSize, Arch, CompileOptions, Goal, LaunchAbi, RequestedAbi};
+use cdp_toolchain::DeviceObject;
 use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
@@ -121,12 +121,12 @@ fn archs(directives: &Directives, size: AddressSize) -> Result<Vec<Arch>, Failed
 }
 
 fn abi_exists(options: &CompileOptions, arch: Arch) -> bool {
-    let request = cdp::launch::AbiRequest {
+    let request = cdp_launch::AbiRequest {
         arch_sm: u32::from(arch.number()),
         cdp: options.cdp(),
         address_bits: options.address_size.bits(),
     };
-    cdp::launch::choose(options.launch_abi, request).is_ok()
+    cdp_launch::choose(options.launch_abi, request).is_ok()
 }
 
 /// The `.extern` declarations and the named functions of a PTX text; all of it when none is named.

@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use cdp::toolchain::{Job, JobOptions, SearchOptions};
 use cdp::{Compiler, Failure};
+use cdp::{Job, JobOptions, SearchOptions};
 use libtest_mimic::{Failed, Trial};
 
 /// A test's outcome.

@@ -439,7 +439,7 @@ mod tests {
         let ptx = std::fs::read_to_string(&one.ptx[0]).unwrap();
         assert!(ptx.contains(".target sm_80"), "{ptx}");
         let bytes = std::fs::read(one.cubin.unwrap()).unwrap();
-        let images = cdp::toolchain::list_images(&bytes).unwrap();
+        let images = cdp_toolchain::list_images(&bytes).unwrap();
         let archs: Vec<_> = images.iter().map(|image| image.arch_number).collect();
         assert_eq!(archs, [80, 90]);
     }

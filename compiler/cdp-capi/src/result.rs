@@ -10,9 +10,9 @@ use cdp_library::{
 };
 use serde_json::json;
 
-use cdp_library::diagnostics::render::Format;
+use cdp_library::Format;
 
-use cdp_library::toolchain::ToolError;
+use cdp_library::ToolError;
 use cdp_runtime::cpu::{Report as DeviceReport, render_report, render_report_json};
 
 use crate::util::{Failed, c_string, free, last_error, set_last_error};
@@ -248,7 +248,7 @@ impl cdp_result {
     }
 
     fn set_json(&mut self, reports: &[Report], tool_warnings: &[String]) {
-        let mut text = render_reports(reports, Format::Json, false);
+        let mut text = render_reports(reports, Format::Json);
         for warning in tool_warnings {
             text += &format!("{}\n", json!({ "severity": "warning", "message": warning }));
         }

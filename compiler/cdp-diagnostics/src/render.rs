@@ -2,6 +2,8 @@
 //!
 //! Renderers only format; sorting, warning options and counting happen before.
 
+use std::collections::HashSet;
+
 use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::{Error as FilesError, Files};
 use codespan_reporting::term::{self, termcolor};
@@ -16,55 +18,60 @@ pub enum Format {
     /// Source excerpts with labels.
     #[default]
     Human,
+    /// The same in a terminal's colours.
+    Colored,
     /// `file:line:col: error[E0203]: message`
     Short,
     /// One JSON object a line.
     Json,
 }
 
-/// Renders everything, with a closing summary line for people.
-pub fn render(
-    diagnostics: &Diagnostics,
-    sources: &SourceMap,
-    names: &Interner,
+/// Renders what several passes or files found as one list, each finding once, and for people how many there are.
+pub fn render<'a>(
+    found: impl IntoIterator<Item = (&'a Diagnostics, &'a SourceMap, &'a Interner)>,
     format: Format,
-    color: bool,
 ) -> String {
+    let mut seen = HashSet::new();
     let mut out = String::new();
-    for diagnostic in diagnostics {
-        match format {
-            Format::Human => out.push_str(&human(diagnostic, sources, names, color)),
-            Format::Short => out.push_str(&short(diagnostic, sources)),
-            Format::Json => {
-                out.push_str(&json(diagnostic, sources, names).to_string());
-                out.push('\n');
+    let (mut errors, mut warnings, mut dropped) = (0, 0, 0);
+    for (diagnostics, sources, names) in found {
+        dropped += diagnostics.dropped_count();
+        for diagnostic in diagnostics {
+            let key = short(diagnostic, sources);
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            match diagnostic.severity {
+                Severity::Error => errors += 1,
+                Severity::Warning => warnings += 1,
+            }
+            match format {
+                Format::Human => out += &human(diagnostic, sources, names, false),
+                Format::Colored => out += &human(diagnostic, sources, names, true),
+                Format::Short => out += &key,
+                Format::Json => out += &format!("{}\n", json(diagnostic, sources, names)),
             }
         }
     }
     if format != Format::Json {
-        out.push_str(&summary(diagnostics));
+        out += &count_line(errors, warnings, dropped);
     }
     out
 }
 
-/// `error: 3 errors, 1 warning`, or nothing when there was nothing.
-fn summary(diagnostics: &Diagnostics) -> String {
+/// `2 errors, 1 warning`, or nothing when there was nothing.
+fn count_line(errors: usize, warnings: usize, dropped: usize) -> String {
     let count = |number: usize, what: &str| match number {
         0 => None,
         1 => Some(format!("1 {what}")),
         many => Some(format!("{many} {what}s")),
     };
     let parts: Vec<_> =
-        [count(diagnostics.error_count(), "error"), count(diagnostics.warning_count(), "warning")]
-            .into_iter()
-            .flatten()
-            .collect();
-    if parts.is_empty() {
-        return String::new();
-    }
-    match diagnostics.dropped_count() {
-        0 => format!("{}\n", parts.join(", ")),
-        dropped => format!("{} ({dropped} errors more are not shown)\n", parts.join(", ")),
+        [count(errors, "error"), count(warnings, "warning")].into_iter().flatten().collect();
+    match (parts.is_empty(), dropped) {
+        (true, _) => String::new(),
+        (_, 0) => format!("{}\n", parts.join(", ")),
+        _ => format!("{} ({dropped} errors more are not shown)\n", parts.join(", ")),
     }
 }
 

@@ -31,9 +31,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use cdp::normal::{NormalError, NormalForm, normalize};
-use cdp::toolchain::{Job, JobOptions, SearchOptions};
 use cdp::{CompileOptions, Compiler, Error, Goal, Input, InputKind, OptionError};
+use cdp::{Job, JobOptions, SearchOptions};
+use cdp::{NormalError, NormalForm, normalize};
 
 #[doc(hidden)]
 pub use insta;

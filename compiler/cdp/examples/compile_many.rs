@@ -15,8 +15,8 @@
 use std::fmt;
 use std::time::Instant;
 
-use cdp::llvm::LowerOptions;
 use cdp::{Arch, CompileOptions, Compiler, Failure, Goal, Input, Pass, SourceInput, analyse};
+use cdp_llvm::LowerOptions;
 
 /// The small module: two kernels, a launch, a struct.
 const SMALL: &str = "
@@ -80,7 +80,7 @@ fn main() -> Result<(), Failure> {
         println!("case {} {}", case.name, measure(&compiler, &case.input, count)?);
     }
     // Guarded once, as in a call: the stages would do it one by one.
-    let stages = cdp::llvm::guarded(|| stages(count));
+    let stages = cdp_llvm::guarded(|| stages(count));
     let stages = stages.map_err(|stopped| bug(&stopped))??;
     for (name, nanoseconds) in stages {
         println!("stage {name} {nanoseconds}");
@@ -94,7 +94,7 @@ fn main() -> Result<(), Failure> {
 
 /// The same module by each door: source, LLVM IR as text, bitcode.
 fn cases(compiler: &Compiler) -> Result<Vec<Case>, Failure> {
-    use cdp::llvm::inkwell::{context::Context, memory_buffer::MemoryBuffer};
+    use cdp_llvm::inkwell::{context::Context, memory_buffer::MemoryBuffer};
     let source = Input::source("small.cdp", SMALL);
     // `-O0` keeps what a front end would hand over.
     let mut options = CompileOptions::default();
@@ -156,7 +156,7 @@ fn stages(count: usize) -> Result<[(&'static str, u64); 5], Failure> {
         };
         mark(0);
         let lower = LowerOptions::new("sm_90", 90, analysis.launch_abi);
-        let lowered = cdp::llvm::lower(module, &lower).map_err(|error| bug(&error))?;
+        let lowered = cdp_llvm::lower(module, &lower).map_err(|error| bug(&error))?;
         mark(1);
         lowered.optimize().map_err(|error| bug(&error))?;
         mark(2);

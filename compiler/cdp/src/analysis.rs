@@ -1,14 +1,13 @@
 //! The front end for one source, pass and architecture: text to verified IR, and all that can be
 //! said about the program on the way.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc as Shared;
 use std::time::{Duration, Instant};
 
 use cdp_diagnostics::Diagnostics;
-use cdp_diagnostics::render::{self, Format};
+use cdp_diagnostics::render::{Format, render};
 use cdp_frontend::Session;
 use cdp_frontend::ast::TranslationUnit;
 use cdp_frontend::check::builtins::BuiltinFn;
@@ -26,7 +25,8 @@ use cdp_toolchain::{Arch, ArchSuffix};
 use crate::describe::{KernelDescription, describe_kernels};
 use crate::error::{Error, guard};
 use crate::graph::LaunchGraph;
-use crate::options::{CompileOptions, DebugInfo, OptLevel};
+use crate::options::CompileOptions;
+use cdp_llvm::{DebugInfo, OptLevel};
 
 /// Where a source comes from.
 #[derive(Clone, Debug)]
@@ -122,6 +122,7 @@ pub enum Pass {
 
 /// Diagnostics with what is needed to show them.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Report {
     /// Sorted by place, levels applied.
     pub diagnostics: Diagnostics,
@@ -131,7 +132,7 @@ pub struct Report {
 
 impl fmt::Debug for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&render_reports(std::slice::from_ref(self), Format::Short, false))
+        f.write_str(&render_reports(std::slice::from_ref(self), Format::Short))
     }
 }
 
@@ -143,57 +144,15 @@ impl Report {
 }
 
 /// Renders reports of several passes or files as one list, each finding once.
-pub fn render_reports(reports: &[Report], format: Format, color: bool) -> String {
-    let mut seen = HashSet::new();
-    let mut out = String::new();
-    let (mut errors, mut warnings, mut dropped) = (0, 0, 0);
-    for report in reports {
-        let Report { diagnostics, session } = report;
-        dropped += diagnostics.dropped_count();
-        for diagnostic in diagnostics.iter() {
-            let key = render::short(diagnostic, &session.sources);
-            if !seen.insert(key.clone()) {
-                continue;
-            }
-            match diagnostic.severity {
-                cdp_diagnostics::Severity::Error => errors += 1,
-                cdp_diagnostics::Severity::Warning => warnings += 1,
-            }
-            match format {
-                Format::Human => {
-                    out += &render::human(diagnostic, &session.sources, &session.names, color);
-                }
-                Format::Short => out += &key,
-                Format::Json => {
-                    let value = render::json(diagnostic, &session.sources, &session.names);
-                    out += &format!("{value}\n");
-                }
-            }
-        }
-    }
-    if format != Format::Json {
-        out += &count_line(errors, warnings, dropped);
-    }
-    out
-}
-
-/// `2 errors, 1 warning`, or nothing when there was nothing.
-fn count_line(errors: usize, warnings: usize, dropped: usize) -> String {
-    let count = |number: usize, what: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        many => Some(format!("{many} {what}s")),
-    };
-    let parts: Vec<_> =
-        [count(errors, "error"), count(warnings, "warning")].into_iter().flatten().collect();
-    match (parts.is_empty(), dropped) {
-        (true, _) => String::new(),
-        (_, 0) => format!("{}\n", parts.join(", ")),
-        _ => format!("{} ({dropped} errors more are not shown)\n", parts.join(", ")),
-    }
+pub fn render_reports(reports: &[Report], format: Format) -> String {
+    let found = reports
+        .iter()
+        .map(|Report { diagnostics, session }| (diagnostics, &session.sources, &session.names));
+    render(found, format)
 }
 
 /// What is known about one source after the front end.
+#[non_exhaustive]
 pub struct Analysis {
     /// Findings of the pass.
     pub report: Report,
@@ -248,6 +207,7 @@ pub fn findings(
 }
 
 /// A source after preprocessing, as gcc's `-E` gives it.
+#[non_exhaustive]
 pub struct Preprocessed {
     /// Bytes, since comments and strings of the source may be no UTF-8.
     pub text: Vec<u8>,
@@ -257,7 +217,7 @@ pub struct Preprocessed {
     pub dependencies: Vec<PathBuf>,
 }
 
-/// Preprocesses a source; `markers` say in the text where each line stood.
+/// Preprocesses a source; markers say in the text where each line stood.
 ///
 /// # Errors
 /// As [`analyse`]. Errors in the program are in the report.
@@ -265,7 +225,6 @@ pub fn preprocess(
     source: &SourceInput,
     pass: Pass,
     options: &CompileOptions,
-    markers: bool,
 ) -> Result<Preprocessed, Error> {
     guard("preprocess", &source.name(), || {
         let mut session = Session::new();
@@ -273,7 +232,7 @@ pub fn preprocess(
         let wanted = preprocess_options(source, pass, options);
         let made = run_preprocessor(&mut session, &path, loader.as_ref(), &wanted)
             .map_err(|source| Error::Io { action: "read".into(), path: path.clone(), source })?;
-        let text = preprocess::text::text(&made.tokens, &session, markers);
+        let text = preprocess::text::text(&made.tokens, &session);
         let diagnostics = made.diagnostics.finish(&options.warnings, &session.sources);
         let report = Report { diagnostics, session: Shared::new(session) };
         Ok(Preprocessed { text, report, dependencies: made.dependencies })

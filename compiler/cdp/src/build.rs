@@ -20,10 +20,11 @@ use crate::failure::Failure;
 use crate::host_pass::HostPass;
 use crate::input::{Input, InputKind};
 use crate::mend::mend_extern_kernels;
-use crate::options::{CompileOptions, DebugInfo};
+use crate::options::CompileOptions;
 use crate::reachable::without_unreachable_functions;
 use crate::recorded;
 use crate::request::{BuildOutput, BuildRequest, Goal};
+use cdp_llvm::DebugInfo;
 
 impl Compiler {
     /// Compiles inputs from memory (or files) to a goal, with a temporary folder of its own where
@@ -235,7 +236,7 @@ impl Build<'_> {
                 self.device_code(&Input::Source(source), arch)
             }
             Input::Bytes(InputKind::Llvm, name, bytes) => {
-                let code = self.compiler.emit_foreign(name, bytes, arch, options, want_ir)?;
+                let code = self.compiler.foreign_code(name, bytes, arch, options, want_ir)?;
                 self.out.timings.llvm += started.elapsed().as_secs_f64();
                 if arch == options.archs()[0] {
                     self.out.remarks.extend(code.remarks.iter().cloned());

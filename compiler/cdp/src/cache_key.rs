@@ -20,8 +20,9 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::failure::Failure;
 use crate::input::{Input, InputKind};
-use crate::options::{CompileOptions, DebugInfo};
+use crate::options::CompileOptions;
 use crate::request::{BuildRequest, Goal};
+use cdp_llvm::DebugInfo;
 
 /// Changes when the key is made in another way.
 const FORMAT: u64 = 1;

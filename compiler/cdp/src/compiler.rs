@@ -15,8 +15,10 @@ use cdp_toolchain::{
 
 use crate::beside::all_beside;
 use crate::error::Error;
-use crate::options::{CompileOptions, DebugInfo, LaunchAbi, OptLevel};
+use crate::options::CompileOptions;
 use crate::ptx_version::PtxVersion;
+use cdp_launch::LaunchAbi;
+use cdp_llvm::{DebugInfo, OptLevel};
 
 /// The compiler with the tools it uses. Cheap to share; every method may be called by several
 /// threads at once.

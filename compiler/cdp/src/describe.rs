@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A parameter in the parameter buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ParamDescription {
     /// Position in the parameter list, from 0.
     pub ordinal: u32,
@@ -29,6 +30,7 @@ pub struct ParamDescription {
 
 /// A kernel that the source defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct KernelDescription {
     /// The name in the source.
     pub name: String,
@@ -165,6 +167,7 @@ fn laid_out(sizes: &[ParamSize]) -> BufferLayout {
 /// A disagreement between the parameter buffer that a parent fills and the one that the child
 /// reads: always a mistake of the compiler, never of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LayoutMismatch {
     /// Its symbol.
     pub kernel: String,

@@ -9,11 +9,14 @@ use crate::compiler::{Compiler, from_lowering};
 use crate::describe::KernelDescription;
 use crate::error::{Error, guard};
 use crate::graph::LaunchGraph;
-use crate::options::{CompileOptions, LaunchAbi, LaunchOutcome, LaunchRemark, OptLevel};
+use crate::options::CompileOptions;
 use crate::ptx_version::{self, PtxVersion};
+use cdp_launch::LaunchAbi;
+use cdp_llvm::{LaunchOutcome, LaunchRemark, OptLevel};
 
 /// Device code of one input and architecture.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct DeviceCode {
     /// PTX text.
     pub ptx: String,
@@ -40,26 +43,12 @@ impl Compiler {
         arch: Arch,
         options: &CompileOptions,
     ) -> Result<String, Error> {
-        Ok(self.emit_device(analysis, arch, options, false)?.ptx)
-    }
-
-    /// PTX, and LLVM IR if wanted, of an analysed device pass.
-    ///
-    /// # Errors
-    /// As [`Compiler::emit_ptx`].
-    pub fn emit_device(
-        &self,
-        analysis: &Analysis,
-        arch: Arch,
-        options: &CompileOptions,
-        want_llvm_ir: bool,
-    ) -> Result<DeviceCode, Error> {
         let module = analysis.module.as_ref().ok_or_else(no_module)?;
         let lower = |lower: &LowerOptions| cdp_llvm::lower(module, lower);
-        self.emit_lowered(&module.name, analysis, (arch, options), want_llvm_ir, "", lower)
+        Ok(self.emit_lowered(&module.name, analysis, (arch, options), false, "", lower)?.ptx)
     }
 
-    /// The same of an analysis of which neither tree nor IR is needed afterwards: they are gone before LLVM optimises, so that
+    /// Device code, with its LLVM IR if wanted, of an analysis of which neither tree nor IR is needed afterwards: they are gone before LLVM optimises, so that
     /// it has their memory. In an object that other tools link, `static` kernels and variables get names with `module_id`
     /// in them, unless it is empty.
     pub(crate) fn emit_device_last(

@@ -53,7 +53,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Program(reports) => {
-                f.write_str(render_reports(reports, Format::Short, false).trim_end())
+                f.write_str(render_reports(reports, Format::Short).trim_end())
             }
             Failure::Error { error, .. } => error.fmt(f),
         }

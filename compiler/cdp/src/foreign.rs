@@ -7,8 +7,9 @@ use crate::compiler::{Compiler, from_lowering};
 use crate::emit::{DeviceCode, Emitted};
 use crate::error::{Error, guard_input};
 use crate::facts::Description;
-use crate::options::{CompileOptions, LaunchAbi};
+use crate::options::CompileOptions;
 use crate::ptx_version;
+use cdp_launch::LaunchAbi;
 
 impl Compiler {
     /// PTX of another compiler's LLVM IR (text or bitcode), launches lowered.
@@ -16,6 +17,17 @@ impl Compiler {
     /// # Errors
     /// [`Error::Input`] for IR that is malformed or asks for an impossible launch.
     pub fn emit_foreign(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<DeviceCode, Error> {
+        self.foreign_code(name, bytes, arch, options, false)
+    }
+
+    /// The same, with the LLVM IR that PTX is made of if it is wanted.
+    pub(crate) fn foreign_code(
         &self,
         name: &str,
         bytes: &[u8],
@@ -115,7 +127,7 @@ impl Compiler {
         // LLVM writes an invalid module wrongly, if it does not crash.
         cdp_llvm::foreign::verify(module).map_err(|error| from_foreign(&name, error))?;
         let bitcode = module.write_bitcode_to_memory();
-        self.emit_foreign(&name, bitcode.as_slice(), arch, options, false)
+        self.emit_foreign(&name, bitcode.as_slice(), arch, options)
     }
 
     /// Replaces the launches (`@cdp.launch`) of a module that the embedder built with inkwell and

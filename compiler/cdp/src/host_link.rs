@@ -14,8 +14,8 @@ use crate::compiler::Compiler;
 use crate::digest;
 use crate::error::Error;
 use crate::input::{Input, InputKind};
-use crate::options::DebugInfo;
 use crate::request::BuildRequest;
+use cdp_llvm::DebugInfo;
 
 /// What the C++ library of the system is called on the linker's command line.
 const CXX_LIBRARY: &str = "stdc++";

@@ -60,7 +60,7 @@
 //! - [`Compiler::compile`] does all of it for inputs from memory; [`Goal`] says how far;
 //! - [`analyse`] reads a source for one pass and architecture: diagnostics, launch graph, parameter
 //!   layouts, and the verified IR if the program is right;
-//! - [`Compiler::emit_ptx`] (and `emit_llvm_ir`) makes PTX of it;
+//! - [`Compiler::emit_ptx`] makes PTX of it;
 //! - [`Compiler::emit_foreign`] and [`Compiler::emit_module`] make PTX of another compiler's LLVM IR,
 //!   which asks for launches with `@cdp.launch` (embedding.md); [`Compiler::lower_module`] changes
 //!   nothing but the launches;
@@ -70,12 +70,15 @@
 //! Nothing here prints, exits, reads the environment, or keeps state between calls; a [`Compiler`]
 //! may be used by many threads at once, of any stack size, and options, results and failures may be
 //! handed from thread to thread. The one thing that belongs to the process is LLVM's handler for fatal
-//! errors ([`llvm::guard`]), without which LLVM would end it.
+//! errors ([`llvm::guarded`]), without which LLVM would end it.
 //!
 //! Failures: the program's are [`Report`]s with spans (as data, [`Message`]s); the machine's and the
 //! embedder's are [`Error`]; ours are [`Error::Bug`], which names the stage and asks for a report.
 //!
-//! For the facts alone, without LLVM, there is crate `cdp-launch` ([`launch`]), whose
+//! Each item has one path. What is deeper than a call's options and results (trees, IR, cubins, codes of findings) is
+//! in the crates of the stages: `cdp-frontend`, `cdp-ir`, `cdp-toolchain`, `cdp-diagnostics`, of the same version.
+//!
+//! For the facts alone, without LLVM, there is crate `cdp-launch`, whose
 //! `examples/ptx_text.rs` prints a launch as PTX text; for the finished call sequence at the position of
 //! an inkwell builder, [`llvm::begin_launch`] and [`llvm::finish_launch`] (`examples/builder.rs` of
 //! `cdp-llvm`).
@@ -83,36 +86,36 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
-pub mod analysis;
+mod analysis;
 mod beside;
-pub mod build;
-pub mod cache_key;
-pub mod compiler;
+mod build;
+mod cache_key;
+mod compiler;
 mod cuda;
 mod cuda_object;
 mod cut;
-pub mod describe;
+mod describe;
 mod digest;
-pub mod emit;
-pub mod error;
+mod emit;
+mod error;
 mod executable;
-pub mod facts;
-pub mod failure;
+mod facts;
+mod failure;
 mod foreign;
-pub mod graph;
+mod graph;
 mod host_link;
 mod host_pass;
-pub mod input;
-pub mod mend;
-pub mod message;
-pub mod normal;
-pub mod options;
+mod input;
+mod mend;
+mod message;
+mod normal;
+mod options;
 mod outline;
-pub mod ptx_version;
+mod ptx_version;
 mod reachable;
 mod recorded;
-pub mod request;
-pub mod set;
+mod request;
+mod set;
 
 pub use analysis::{
     Analysis, Pass, Preprocessed, Report, SourceInput, analyse, findings, preprocess,
@@ -120,27 +123,44 @@ pub use analysis::{
 };
 pub use compiler::{Compiler, prepare};
 pub use cuda::CudaAnalysis;
-pub use describe::{KernelDescription, ParamDescription, layout_table};
+pub use describe::{
+    KernelDescription, LayoutMismatch, ParamDescription, check_against_cubin, describe_kernels,
+    describe_linked_kernel, layout_table,
+};
 pub use emit::DeviceCode;
 pub use error::Error;
 pub use facts::{Description, describe_ptx};
 pub use failure::Failure;
 pub use graph::{LaunchEdge, LaunchGraph};
 pub use input::{Input, InputKind};
+pub use mend::mend_extern_kernels;
 pub use message::{Message, Place};
-pub use options::{
-    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchAbi,
-    LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning, OptLevel,
-    RequestedAbi,
-};
-pub use ptx_version::PtxVersion;
+pub use normal::{NormalError, NormalForm, normalize};
+pub use options::CompileOptions;
+pub use ptx_version::{PtxVersion, PtxVersionError};
 pub use request::{BuildOutput, BuildRequest, Goal, Timings};
 pub use set::{OPTIONS, OptionError, set_launch_tuning};
 
-pub use cdp_diagnostics as diagnostics;
-pub use cdp_frontend as frontend;
-pub use cdp_ir as ir;
-pub use cdp_launch as launch;
-pub use cdp_llvm as llvm;
-pub use cdp_toolchain as toolchain;
-pub use cdp_toolchain::SearchOptions;
+pub use cdp_diagnostics::render::Format;
+pub use cdp_diagnostics::{Diagnostics, WarningOptions};
+pub use cdp_frontend::Session;
+pub use cdp_frontend::preprocess::MacroOption;
+pub use cdp_ir::{CdpVersion, FastMath};
+pub use cdp_launch::{AbiError, LaunchAbi, RequestedAbi};
+pub use cdp_llvm::{
+    DebugInfo, LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning,
+    OptLevel,
+};
+pub use cdp_toolchain::{
+    AddressSize, Arch, Cudadevrt, HostLinkOptions, Job, JobOptions, SearchOptions, ToolCommand,
+    ToolError, Toolchain,
+};
+
+/// For compilers that build their modules with inkwell.
+pub mod llvm {
+    pub use cdp_llvm::{
+        Dimensions, LaunchArg, LaunchCall, LaunchCallError, LaunchConfig, LaunchSite, LaunchStream,
+        PTX_KERNEL, PendingLaunch, Preparation, begin_launch, catch_crashes, finish_launch,
+        guarded, inkwell,
+    };
+}

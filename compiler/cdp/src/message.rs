@@ -13,6 +13,7 @@ use crate::analysis::Report;
 /// A place in a source. Lines and columns count from 1, columns in Unicode scalar values; 0 where
 /// there is no place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// The file's name as `#line` has it; empty for a finding without a place.
     pub file: String,

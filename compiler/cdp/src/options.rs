@@ -7,13 +7,10 @@ use std::path::PathBuf;
 
 use cdp_diagnostics::WarningOptions;
 use cdp_frontend::preprocess::MacroOption;
-pub use cdp_ir::{CdpVersion, FastMath};
-pub use cdp_launch::{LaunchAbi, RequestedAbi};
-pub use cdp_llvm::{
-    DebugInfo, LaunchOpt, LaunchOutcome, LaunchPass, LaunchPlace, LaunchRemark, LaunchTuning,
-    OptLevel,
-};
-pub use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
+use cdp_ir::{CdpVersion, FastMath};
+use cdp_launch::RequestedAbi;
+use cdp_llvm::{DebugInfo, LaunchOpt, LaunchPass, LaunchTuning, OptLevel};
+use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
 use crate::ptx_version::PtxVersion;
 
@@ -25,7 +22,7 @@ pub struct CompileOptions {
     pub archs: Vec<Arch>,
     /// 64 bits unless asked otherwise. 32-bit device code ends at the relocatable object.
     pub address_size: AddressSize,
-    /// `--ptx-version`; by default what target and features need ([`crate::ptx_version`]).
+    /// `--ptx-version`; by default what target and features need.
     pub ptx_version: Option<PtxVersion>,
     /// Of our own passes and of ptxas alike, for device code.
     pub opt_level: OptLevel,

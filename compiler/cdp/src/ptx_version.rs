@@ -58,6 +58,7 @@ impl fmt::Display for PtxVersion {
 
 /// A text that is no version of the PTX ISA that can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PtxVersionError {
     /// What was asked for.
     pub given: String,

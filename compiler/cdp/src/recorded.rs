@@ -15,7 +15,9 @@ use cdp_toolchain::{Arch, DeviceObject, Job};
 use crate::compiler::Compiler;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::options::{AddressSize, CompileOptions, DebugInfo};
+use crate::options::CompileOptions;
+use cdp_llvm::DebugInfo;
+use cdp_toolchain::AddressSize;
 
 /// Objects that a process keeps.
 const KEPT: usize = 16;

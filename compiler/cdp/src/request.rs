@@ -10,7 +10,8 @@ use crate::describe::KernelDescription;
 use crate::graph::{LaunchEdge, LaunchGraph};
 use crate::input::Input;
 use crate::message::{Message, messages};
-use crate::options::{CompileOptions, LaunchRemark};
+use crate::options::CompileOptions;
+use cdp_llvm::LaunchRemark;
 
 /// Where a build ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,6 +95,7 @@ impl<'a> BuildRequest<'a> {
 /// Seconds by stage. Stages of the host half run beside those of the device half, so that they add up to more than
 /// the total.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Timings {
     /// Reading and checking the sources.
     pub frontend: f64,
@@ -109,6 +111,7 @@ pub struct Timings {
 
 /// What a build made and learned.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct BuildOutput {
     /// Empty in a dry run.
     pub bytes: Vec<u8>,

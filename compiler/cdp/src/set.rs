@@ -7,13 +7,15 @@ use std::str::FromStr;
 
 use cdp_frontend::preprocess::MacroOption;
 
-use crate::options::{
-    AddressSize, Arch, CdpVersion, CompileOptions, Cudadevrt, DebugInfo, FastMath, LaunchOpt,
-    LaunchTuning, OptLevel, RequestedAbi,
-};
+use crate::options::CompileOptions;
+use cdp_ir::{CdpVersion, FastMath};
+use cdp_launch::RequestedAbi;
+use cdp_llvm::{DebugInfo, LaunchOpt, LaunchTuning, OptLevel};
+use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
 
 /// Why an option was not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OptionError {
     /// There is no such option.
     Unknown {

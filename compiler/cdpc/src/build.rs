@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use cdp::normal::{NormalError, NormalForm, normalize};
-use cdp::toolchain::{HostLinkOptions, Job, JobOptions};
 use cdp::{
     BuildOutput, BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input,
     InputKind, LaunchPass, Pass,
 };
+use cdp::{HostLinkOptions, Job, JobOptions};
+use cdp::{NormalError, NormalForm, normalize};
 
 use crate::args::{Build, Emit, Lower};
 use crate::common::{
@@ -226,7 +226,7 @@ impl Plan {
         let pass = Pass::Device(self.options.archs()[0]);
         for input in &self.inputs {
             let made = match input {
-                Input::Source(source) => cdp::preprocess(source, pass, &self.options, true),
+                Input::Source(source) => cdp::preprocess(source, pass, &self.options),
                 Input::Cuda(source) => compiler(&args.source)
                     .and_then(|compiler| compiler.preprocess_cuda(source, &self.options)),
                 _ => {

@@ -4,15 +4,15 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
-use cdp::diagnostics::Level;
-use cdp::diagnostics::codes::{Code, lint};
-use cdp::diagnostics::render::Format;
-use cdp::frontend::preprocess::MacroOption;
-use cdp::toolchain::{HostLinkOptions, SearchOptions};
+use cdp::Format;
+use cdp::MacroOption;
 use cdp::{
     Arch, CdpVersion, CompileOptions, Compiler, Error, Failure, Input, InputKind, LaunchRemark,
     Report, SourceInput, render_reports,
 };
+use cdp::{HostLinkOptions, SearchOptions};
+use cdp_diagnostics::Level;
+use cdp_diagnostics::codes::{Code, lint};
 
 use crate::args::{Color, HostLink, MessageFormat, Source};
 use crate::output::print;
@@ -46,7 +46,6 @@ fn unicode(var: impl Fn(&str) -> Option<OsString>) -> bool {
 #[derive(Clone, Copy)]
 pub struct Messages {
     pub format: Format,
-    pub color: bool,
     /// Nothing else is written to standard output, so that JSON may go there.
     stdout_is_free: bool,
     /// Frames of source lines may have the characters for it.
@@ -55,24 +54,26 @@ pub struct Messages {
 
 impl Messages {
     pub fn new(source: &Source) -> Messages {
-        let format = match source.message_format {
-            MessageFormat::Human => Format::Human,
-            MessageFormat::Short => Format::Short,
-            MessageFormat::Json => Format::Json,
-        };
         let color = match source.color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => colors(|name| std::env::var_os(name), std::io::stderr().is_terminal()),
         };
-        let unicode = format != Format::Human || unicode(|name| std::env::var_os(name));
+        let format = match source.message_format {
+            MessageFormat::Human if color => Format::Colored,
+            MessageFormat::Human => Format::Human,
+            MessageFormat::Short => Format::Short,
+            MessageFormat::Json => Format::Json,
+        };
+        let unicode = matches!(format, Format::Short | Format::Json)
+            || unicode(|name| std::env::var_os(name));
         memory::set_json(format == Format::Json);
-        Messages { format, color: color && format == Format::Human, stdout_is_free: false, unicode }
+        Messages { format, stdout_is_free: false, unicode }
     }
 
     /// For commands without options about messages.
     pub fn plain() -> Messages {
-        Messages { format: Format::Human, color: false, stdout_is_free: false, unicode: true }
+        Messages { format: Format::Human, stdout_is_free: false, unicode: true }
     }
 
     /// The same for a command that may write nothing but messages to standard output.
@@ -82,7 +83,7 @@ impl Messages {
 
     /// Messages go to standard error; JSON to standard output, unless that has another use.
     pub fn show(&self, reports: &[Report]) {
-        let text = render_reports(reports, self.format, self.color);
+        let text = render_reports(reports, self.format);
         self.write(&if self.unicode { text } else { in_ascii(&text) });
     }
 
@@ -91,7 +92,7 @@ impl Messages {
         if text.is_empty() {
             return;
         }
-        cdp::toolchain::go_on();
+        cdp_toolchain::go_on();
         crate::progress::clear();
         if self.format == Format::Json && self.stdout_is_free {
             if let Err(error) = print(text.as_bytes()) {
@@ -246,9 +247,10 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
             set(name, &value.to_string())?;
         }
     }
-    options.launch_abi = source.launch_abi.parse().map_err(|error: cdp::launch::AbiError| {
-        Usage(format!("{error}\n  help: {}", error.cure()))
-    })?;
+    options.launch_abi = source
+        .launch_abi
+        .parse()
+        .map_err(|error: cdp::AbiError| Usage(format!("{error}\n  help: {}", error.cure())))?;
     if let Some(text) = &source.launch_tuning {
         cdp::set_launch_tuning(&mut options.launch_tuning, text)
             .ok_or_else(|| Usage(format!("no constants of the launch optimiser: `{text}`")))?;
@@ -269,9 +271,8 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     warnings(source, &mut options)?;
     if let Some(version) = &source.ptx_version {
         let parsed = version.parse();
-        options.ptx_version = Some(
-            parsed.map_err(|error: cdp::ptx_version::PtxVersionError| Usage(error.to_string()))?,
-        );
+        options.ptx_version =
+            Some(parsed.map_err(|error: cdp::PtxVersionError| Usage(error.to_string()))?);
     }
     options.threads = source.threads;
     options.cxx_standard = source.std.clone();
@@ -489,7 +490,7 @@ fn of_bytes(kind: InputKind, path: &Path, bytes: Vec<u8>) -> Input {
     }
     if kind == InputKind::Llvm {
         // LLVM is not built for damaged bitcode; the guard reports its crash as an error of the input.
-        cdp::llvm::catch_crashes();
+        cdp_llvm::catch_crashes();
     }
     Input::Bytes(kind, path.display().to_string(), bytes)
 }

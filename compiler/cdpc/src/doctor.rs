@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use cdp::AddressSize;
 use cdp::Compiler;
-use cdp::toolchain::{AddressSize, DoctorReport, LinkSupport, doctor as examine};
+use cdp_toolchain::{DoctorReport, LinkSupport, doctor as examine};
 
 use crate::args::Doctor;
 use crate::common::{Messages, search};

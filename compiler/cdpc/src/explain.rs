@@ -1,6 +1,6 @@
 //! `cdpc explain`: the page of a diagnostic code, or the list of all codes.
 
-use cdp::diagnostics::codes::{ALL, Code};
+use cdp_diagnostics::codes::{ALL, Code};
 
 use crate::common::{Messages, Usage};
 

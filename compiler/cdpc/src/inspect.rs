@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use cdp::toolchain::{Job, JobOptions};
 use cdp::{
     CompileOptions, CudaAnalysis, Description, Failure, Input, InputKind, LaunchGraph, Pass,
     Report, analyse, describe_ptx, findings, layout_table,
 };
+use cdp::{Job, JobOptions};
 
 use crate::EXIT_PROGRAM;
 use crate::args::{Check, Graph, GraphFormat, Layout, Source};
@@ -81,7 +81,7 @@ fn check_other(input: &Input, args: &Source) -> Result<(), Result<Usage, Failure
         Input::Bytes(InputKind::Llvm, name, bytes) => {
             let compiler = compiler(args).map_err(|error| Err(error.into()))?;
             for arch in options.archs() {
-                let made = compiler.emit_foreign(name, bytes, arch, &options, false);
+                let made = compiler.emit_foreign(name, bytes, arch, &options);
                 made.map_err(|error| Err(error.into()))?;
             }
             Ok(())

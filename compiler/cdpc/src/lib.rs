@@ -30,8 +30,8 @@ use std::io::Write;
 use clap::Parser;
 
 use args::{Cli, Command, normalise};
+use cdp::Arch;
 use cdp::CompileOptions;
-use cdp::toolchain::Arch;
 
 /// The program has errors.
 pub const EXIT_PROGRAM: i32 = 1;
@@ -71,7 +71,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
     match thread.spawn(move || dispatch(cli.command)).map(|handle| handle.join()) {
         Ok(Ok(code)) => {
             // Whoever is being stopped says nothing more.
-            cdp::toolchain::go_on();
+            cdp_toolchain::go_on();
             code
         }
         Ok(Err(_)) => {
@@ -90,7 +90,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> i32 {
 
 /// Has LLVM made ready while the arguments are read, where they look as if they asked for code. A guess that is
 /// wrong costs its work alone.
-fn prepare(args: &[OsString]) -> Option<cdp::llvm::Preparation> {
+fn prepare(args: &[OsString]) -> Option<cdp_llvm::Preparation> {
     let mut words = args.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
     if words.next() != Some("build") || memory::is_limited() {
         return None;

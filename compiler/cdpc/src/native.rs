@@ -2,7 +2,7 @@
 //! executed often. The program is a process of its own, and has no LLVM; what is said between the two heads
 //! `cdp-runtime/src/cpu/native.rs`.
 //!
-//! The program may be anybody's: requests are bounded and read with care (`cdp::llvm::native`), and what comes of
+//! The program may be anybody's: requests are bounded and read with care (`cdp_llvm::native`), and what comes of
 //! them goes back to who asked.
 
 use std::io::{self, Write};
@@ -71,11 +71,11 @@ pub fn leave(code: i32) -> ! {
 fn make(run: &str) -> Option<Vec<u8>> {
     let wanted = std::env::var("CDP_NATIVE").ok();
     let always = wanted.as_deref().and_then(NativeCode::parse) == Some(NativeCode::Always);
-    if !always && !cdp::llvm::native::is_worth_it(run) {
+    if !always && !cdp_llvm::native::is_worth_it(run) {
         return None;
     }
     let _one = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    match cdp::llvm::native::make(run) {
+    match cdp_llvm::native::make(run) {
         Ok(code) => code,
         Err(error) => {
             if wanted.is_some() {

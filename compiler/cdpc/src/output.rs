@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cdp::Error;
-use cdp::toolchain::Leftover;
+use cdp_toolchain::Leftover;
 
 use crate::common::Usage;
 

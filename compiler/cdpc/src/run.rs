@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::toolchain::{
-    Ended, GpuPresence, HostLinkOptions, Job, JobOptions, Leftover, prelinked, prelinked_shared,
-    run_program as run_limited,
-};
 use cdp::{
     BuildRequest, CompileOptions, Compiler, DebugInfo, Error, Failure, Goal, Input, LaunchOpt,
 };
+use cdp::{HostLinkOptions, Job, JobOptions};
 use cdp_runtime::cpu;
+use cdp_toolchain::{
+    Ended, GpuPresence, Leftover, prelinked, prelinked_shared, run_program as run_limited,
+};
 
 #[cfg(not(unix))]
 use crate::EXIT_TOOL;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use cdp::toolchain::{Job, JobOptions};
 use cdp::{BuildRequest, CompileOptions, Error, Failure, Goal, Input};
+use cdp::{Job, JobOptions};
 use cdp_run::{
     Arg, BufferResult, Destination, KernelRun, RunError, parse_dimensions, run_kernel as launch,
     write_npy,
@@ -52,7 +52,7 @@ pub fn run_kernel(
         Device::Gpu => DeviceChoice::Gpu,
     };
     let format = match messages.format {
-        cdp::diagnostics::render::Format::Json => MessageFormat::Json,
+        cdp::Format::Json => MessageFormat::Json,
         _ => MessageFormat::Human,
     };
     let device = open_device(choice, &image, cpu_options(args, format), Sinks::standard(format))

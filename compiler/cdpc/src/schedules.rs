@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use cdp::toolchain::{Ended, run_program as run_limited};
 use cdp::{Error, Failure};
+use cdp_toolchain::{Ended, run_program as run_limited};
 
 use crate::EXIT_PROGRAM;
 use crate::output::print;

@@ -21,7 +21,7 @@ mod unix {
     use std::sync::Once;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use cdp::toolchain::stop_everything;
+    use cdp_toolchain::stop_everything;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;

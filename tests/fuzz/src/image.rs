@@ -1,13 +1,13 @@
 //! Machine code and its containers: cubins, fat binaries, objects, libraries.
 
 use cdp::InputKind;
-use cdp::toolchain::{Cubin, ObjectParts, is_archive, list_images};
 use cdp_image::{cubin, fatbin};
+use cdp_toolchain::{Cubin, ObjectParts, is_archive, list_images};
 
 /// Reads bytes as each of the containers; what is read lies inside.
 pub fn image(data: &[u8]) {
     let _ = InputKind::sniff(data);
-    let _ = (is_archive(data), cdp::toolchain::is_fatbin(data), Cubin::is_cubin(data));
+    let _ = (is_archive(data), cdp_toolchain::is_fatbin(data), Cubin::is_cubin(data));
     let _ = (cubin::is_cubin(data), cubin::arch_number(data), cubin::claimed_bytes(data));
     if let Ok(attributes) = cubin::attributes(data) {
         let bytes: usize = attributes.iter().map(|attribute| attribute.payload.len()).sum();

@@ -68,7 +68,7 @@ fn records(data: &[u8]) {
     let options = CompileOptions::default();
     let analysis = unless_refused(analyse(&source, Pass::Device(Arch::SM_90), &options));
     let Some(module) = analysis.and_then(|analysis| analysis.module) else { return };
-    let kernel = cdp::describe::describe_kernels(&module).pop().expect("a kernel");
+    let kernel = cdp::describe_kernels(&module).pop().expect("a kernel");
     assert_eq!(kernel.params.len(), params.len(), "{text}");
     let mut end: u64 = 0;
     for (found, (name, _, size, align)) in kernel.params.iter().zip(&params) {

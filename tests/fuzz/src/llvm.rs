@@ -18,7 +18,7 @@ pub fn llvm(data: &[u8]) {
     let (name, arch) = ("fuzz.ll", Arch::SM_90);
     unless_refused(compiler.describe_foreign(name, data, arch, &options));
     unless_refused(compiler.lower_foreign(name, data, arch, &options));
-    let made = compiler.emit_foreign(name, data, arch, &options, false);
+    let made = compiler.emit_foreign(name, data, arch, &options);
     // Inline assembly is the module's own text.
     if let Some(code) = unless_refused(made)
         && !data.windows(3).any(|word| word == b"asm")

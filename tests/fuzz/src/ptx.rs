@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cdp::normal::{NormalForm, normalize};
+use cdp::{NormalForm, normalize};
 use cdp_emulator::cfg::Cfg;
 use cdp_emulator::{Config, Emulator, Launch, Source, StreamId};
 
@@ -17,9 +17,9 @@ pub fn ptx(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     unless_refused(cdp::describe_ptx("fuzz.ptx", data));
     let _ = normalize(&text, &NormalForm::new());
-    let _ = cdp::mend::mend_extern_kernels(&text);
-    let _ = cdp::toolchain::ptx_version(&text);
-    let _ = cdp::toolchain::is_whole_program(&text);
+    let _ = cdp::mend_extern_kernels(&text);
+    let _ = cdp_toolchain::ptx_version(&text);
+    let _ = cdp_toolchain::is_whole_program(&text);
     let lenient = cdp_ptx::parse_lenient(&text);
     let Ok(module) = cdp_ptx::parse(&text) else { return };
     assert!(lenient.is_ok(), "refused only where unknown instructions are taken");

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use cdp::diagnostics::Severity;
-use cdp::diagnostics::render::Format;
-use cdp::diagnostics::source::Span;
+use cdp::Format;
 use cdp::{
     Arch, CompileOptions, Compiler, Failure, Goal, Input, LaunchOpt, OptLevel, Pass, Report,
     SourceInput, analyse, render_reports,
 };
+use cdp_diagnostics::Severity;
+use cdp_diagnostics::source::Span;
 
 use crate::{choice, ptx, unless_refused};
 
@@ -20,24 +20,22 @@ pub fn source(data: &[u8]) {
         let analysis = analyse(&input(data), pass, &options(data));
         let Some(analysis) = unless_refused(analysis) else { continue };
         spans_are_inside(&analysis.report).unwrap_or_else(|wrong| panic!("{pass:?}: {wrong}"));
-        let _ = cdp::frontend::ast_print::print(&analysis.unit, &analysis.report.session);
+        let _ = cdp_frontend::ast_print::print(&analysis.unit, &analysis.report.session);
         if let Some(module) = &analysis.module {
-            let _ = cdp::ir::print::print_module(module);
-            let _ = cdp::describe::describe_kernels(module);
+            let _ = cdp_ir::print::print_module(module);
+            let _ = cdp::describe_kernels(module);
         }
-        let _ = render_reports(&[analysis.report], Format::Human, true);
+        let _ = render_reports(&[analysis.report], Format::Colored);
     }
 }
 
 /// Preprocesses a source, with marks of lines and without.
 pub fn preprocess(data: &[u8]) {
     for pass in PASSES {
-        for markers in [false, true] {
-            let made = cdp::preprocess(&input(data), pass, &options(data), markers);
-            let Some(made) = unless_refused(made) else { continue };
-            spans_are_inside(&made.report).unwrap_or_else(|wrong| panic!("{pass:?}: {wrong}"));
-            let _ = render_reports(&[made.report], Format::Human, false);
-        }
+        let made = cdp::preprocess(&input(data), pass, &options(data));
+        let Some(made) = unless_refused(made) else { continue };
+        spans_are_inside(&made.report).unwrap_or_else(|wrong| panic!("{pass:?}: {wrong}"));
+        let _ = render_reports(&[made.report], Format::Human);
     }
 }
 

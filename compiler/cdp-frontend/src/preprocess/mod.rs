@@ -472,28 +472,3 @@ fn one_line(text: &str) -> String {
     line.push('\n');
     line
 }
-
-/// The tokens as text again, one source line per line, as `-E` shows them.
-pub fn print_tokens(tokens: &[Token], session: &Session) -> String {
-    let mut out = String::new();
-    for token in tokens {
-        let text = &session.names[token.symbol];
-        match token.kind {
-            TokenKind::PragmaUnroll => out.push_str("\n#pragma unroll"),
-            TokenKind::PragmaNoUnroll => out.push_str("\n#pragma nounroll\n"),
-            TokenKind::PragmaCdp => out.push_str(&format!("\n#pragma cdp {text}\n")),
-            TokenKind::PragmaEnd => out.push('\n'),
-            _ => {
-                if token.flags.has(Flags::LINE_START) && token.span.expansion == Default::default()
-                {
-                    out.push('\n');
-                } else if !out.is_empty() && !out.ends_with('\n') {
-                    out.push(' ');
-                }
-                out.push_str(text);
-            }
-        }
-    }
-    out.push('\n');
-    out.trim_start_matches('\n').to_owned()
-}

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::predefined::{Target, macros};
-use super::{MacroOption, MemoryLoader, PreprocessOptions, Preprocessed, preprocess, print_tokens};
+use super::{MacroOption, MemoryLoader, PreprocessOptions, Preprocessed, preprocess};
 use crate::case_table::assert_table;
 use crate::diagnostics::Code;
+use crate::lex::{Token, TokenKind};
 use crate::session::Session;
 
 fn run(loader: &MemoryLoader, options: &PreprocessOptions) -> (Session, Preprocessed) {
@@ -21,7 +22,17 @@ fn expand_with(loader: &MemoryLoader, options: &PreprocessOptions) -> String {
     let found: Vec<_> =
         done.diagnostics.iter().map(|found| format!("{}: {}", found.code, found.message)).collect();
     assert!(found.is_empty(), "{found:?}");
-    print_tokens(&done.tokens, &session).split_whitespace().collect::<Vec<_>>().join(" ")
+    spellings(&done, &session)
+}
+
+/// The tokens, one space between.
+fn spellings(done: &Preprocessed, session: &Session) -> String {
+    let spelling = |token: &Token| match token.kind {
+        TokenKind::PragmaUnroll => "#pragma unroll",
+        _ => &session.names[token.symbol],
+    };
+    let seen = done.tokens.iter().filter(|token| token.kind != TokenKind::PragmaEnd);
+    seen.map(spelling).collect::<Vec<_>>().join(" ")
 }
 
 fn expand(text: &str) -> String {
@@ -66,7 +77,7 @@ fn dates_follow_the_given_epoch() {
     for (epoch, wanted) in [
         (1_709_164_799, "\"Feb 28 2024\" \"23:59:59\" \"Wed Feb 28 23:59:59 2024\""),
         (1_709_164_800, "\"Feb 29 2024\" \"00:00:00\" \"Thu Feb 29 00:00:00 2024\""),
-        (1_735_689_600, "\"Jan 1 2025\" \"00:00:00\" \"Wed Jan 1 00:00:00 2025\""),
+        (1_735_689_600, "\"Jan  1 2025\" \"00:00:00\" \"Wed Jan  1 00:00:00 2025\""),
     ] {
         let options = PreprocessOptions { source_date_epoch: Some(epoch), ..Default::default() };
         assert_eq!(expand_with(&loader, &options), wanted);
@@ -203,7 +214,7 @@ char bad = '
             })
             .collect();
         let files: Vec<_> = session.sources.files().map(|(_, file)| file.name.clone()).collect();
-        (print_tokens(&done.tokens, &session), findings, files, done.dependencies, done.end)
+        (spellings(&done, &session), findings, files, done.dependencies, done.end)
     };
     for target in [Target::device(90), Target::device(75), Target::host(8)] {
         let read = all(target.clone(), &["nowhere"]);

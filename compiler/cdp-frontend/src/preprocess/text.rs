@@ -10,10 +10,10 @@ use crate::source::raw;
 /// Further lines forward than this, a marker says where it goes on.
 const MAX_EMPTY_LINES: u32 = 8;
 
-/// The text of a preprocessed program; `markers` as gcc has them without `-P`. Bytes, since old files hold
-/// some that are no UTF-8.
-pub fn text(tokens: &[Token], session: &Session, markers: bool) -> Vec<u8> {
-    let mut out = Text { out: String::new(), file: String::new(), line: 0, markers };
+/// The text of a preprocessed program, with markers as gcc has them. Bytes, since old files hold some that are
+/// no UTF-8.
+pub fn text(tokens: &[Token], session: &Session) -> Vec<u8> {
+    let mut out = Text { out: String::new(), file: String::new(), line: 0 };
     let mut previous: Option<&Token> = None;
     for token in tokens {
         let pragma = match token.kind {
@@ -46,7 +46,6 @@ struct Text {
     file: String,
     /// The line that is being written, of `file`.
     line: u32,
-    markers: bool,
 }
 
 impl Text {
@@ -63,10 +62,8 @@ impl Text {
             if !self.out.is_empty() {
                 self.out.push('\n');
             }
-            if self.markers {
-                let quoted = name.replace('\\', "\\\\").replace('"', "\\\"");
-                let _ = writeln!(self.out, "# {} \"{quoted}\"", at.line);
-            }
+            let quoted = name.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = writeln!(self.out, "# {} \"{quoted}\"", at.line);
             self.file = name.to_owned();
         }
         self.line = at.line;

@@ -11,7 +11,10 @@ use crate::analysis::SourceInput;
 use crate::compiler::Compiler;
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::options::{AddressSize, CdpVersion, CompileOptions, DebugInfo, OptLevel};
+use crate::options::CompileOptions;
+use cdp_ir::CdpVersion;
+use cdp_llvm::{DebugInfo, OptLevel};
+use cdp_toolchain::AddressSize;
 
 /// What headers without a version are taken for.
 const OLDEST: ToolVersion = ToolVersion::new(11, 0);

@@ -76,6 +76,7 @@ pub(crate) struct Read {
 
 /// What is known of a `.cu` file without making code of it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CudaAnalysis {
     /// Of the device half, and of the host half if it was read.
     pub reports: Vec<Report>,

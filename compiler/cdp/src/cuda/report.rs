@@ -306,7 +306,7 @@ clang: warning: argument unused
         assert_eq!(semicolon.helps[0].suggestion.as_ref().unwrap().replacement, ";");
         let (line, _) = shown("no previous");
         assert!(line.starts_with("k.cu:2:5: warning[W0901]"), "{line}");
-        let human = crate::render_reports(std::slice::from_ref(&report), Format::Human, false);
+        let human = crate::render_reports(std::slice::from_ref(&report), Format::Human);
         assert!(human.contains("return x.foo;"), "{human}");
     }
 

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// One launch site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LaunchEdge {
     /// The launching function as in the source.
     pub parent: String,
@@ -36,6 +37,7 @@ pub struct LaunchEdge {
 
 /// Launch sites and the calls between functions that connect them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct LaunchGraph {
     /// In the order of the source, device code first.
     pub launches: Vec<LaunchEdge>,

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use cdp::diagnostics::codes::lint;
+use cdp_diagnostics::codes::lint;
 use clap_lex::OsStrExt;
 
 use super::values::{gencode, list, split};

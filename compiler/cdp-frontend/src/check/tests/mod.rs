@@ -35,7 +35,7 @@ pub fn check_with(text: &str, options: &CheckOptions) -> (CheckOutput, String, V
     }
     let all = all.finish(&WarningOptions::default(), &session.sources);
     let codes = all.iter().map(|diagnostic| diagnostic.code.to_string()).collect();
-    let shown = render(&all, &session.sources, &session.names, Format::Short, false);
+    let shown = render([(&all, &session.sources, &session.names)], Format::Short);
     let _ = Severity::Error;
     (output, shown, codes)
 }
