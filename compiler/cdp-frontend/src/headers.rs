@@ -30,6 +30,7 @@ headers! {
     "limits.h": "limits.h" "climits";
     "float.h": "float.h" "cfloat";
     "stdbool.h": "stdbool.h" "cstdbool";
+    "stdarg.h": "stdarg.h" "cstdarg";
     "stdio.h": "stdio.h" "cstdio";
     "stdlib.h": "stdlib.h" "cstdlib" "malloc.h";
     "string.h": "string.h" "cstring" "strings.h" "memory.h";
@@ -56,7 +57,6 @@ headers! {
         "cuda_surface_types.h" "crt/host_defines.h" "sys/types.h" "alloca.h";
     "unistd.h": "unistd.h";
     "sys_time.h": "sys/time.h";
-    "stdarg.h": "stdarg.h" "cstdarg";
     "cuComplex.h": "cuComplex.h";
 }
 
@@ -120,6 +120,16 @@ pub fn declaring(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The header of the C library that declares a type of this name.
+pub fn declaring_type(name: &str) -> Option<&'static str> {
+    let declares = |line: &str| match line.strip_prefix("typedef ") {
+        Some(rest) => rest.trim_end_matches(';').rsplit([' ', '*']).next() == Some(name),
+        None => line.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {")) == Some(name),
+    };
+    let mut headers = NAMES.iter().copied().filter(|header| header.ends_with(".h"));
+    headers.find(|header| find(header).is_some_and(|(_, text)| text.lines().any(declares)))
+}
+
 /// Headers of the C library and of POSIX whose functions `.cdp` has not.
 #[rustfmt::skip]
 const C: &[&str] = &[
@@ -142,5 +152,31 @@ pub fn outside(name: &str) -> Option<&'static str> {
         Some("it is a C++ library of templates and classes")
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declaring_type;
+
+    #[test]
+    fn types_are_found_where_they_are_declared() {
+        for (name, header) in [
+            ("size_t", Some("stddef.h")),
+            ("uint_fast8_t", Some("stdint.h")),
+            ("va_list", Some("stdarg.h")),
+            ("FILE", Some("stdio.h")),
+            ("ldiv_t", Some("stdlib.h")),
+            ("tm", Some("time.h")),
+            ("timeval", Some("sys/time.h")),
+            ("ssize_t", Some("unistd.h")),
+            // What merely looks like one, and functions.
+            ("integer_t", None),
+            ("max_align_t", None),
+            ("abs", None),
+            ("", None),
+        ] {
+            assert_eq!(declaring_type(name), header, "{name}");
+        }
     }
 }

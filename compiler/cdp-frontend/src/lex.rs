@@ -79,6 +79,23 @@ kinds! {
     PragmaEnd,
 }
 
+impl TokenKind {
+    /// The bracket that closes what this one opens.
+    pub fn closer(self) -> Option<TokenKind> {
+        match self {
+            TokenKind::LParen => Some(TokenKind::RParen),
+            TokenKind::LBracket => Some(TokenKind::RBracket),
+            TokenKind::LBrace => Some(TokenKind::RBrace),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a bracket that closes.
+    pub fn is_closer(self) -> bool {
+        matches!(self, TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace)
+    }
+}
+
 /// Number of [`TokenKind`]s.
 const KINDS: usize = TokenKind::PragmaEnd as usize + 1;
 

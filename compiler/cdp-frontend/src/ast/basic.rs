@@ -74,13 +74,39 @@ basics! {
 }
 
 impl Basic {
-    /// The type of C++ that this text names as [`Self::name`] does; `unsigned` is one too.
-    pub fn named(text: &str) -> Option<Basic> {
-        let text = if text == "unsigned" { "unsigned int" } else { text };
-        Basic::ALL
-            .into_iter()
-            .filter(|basic| basic.is_arithmetic() || *basic == Basic::Void)
-            .find(|basic| basic.name() == text)
+    /// The type that a set of words means, in any order; `None` if they do not go together.
+    pub fn of_words(words: &[&str]) -> Option<Basic> {
+        let mut words: Vec<&str> = words.iter().map(|word| word.trim_matches('_')).collect();
+        words.sort_unstable();
+        Some(match words[..] {
+            ["void"] => Basic::Void,
+            ["bool"] => Basic::Bool,
+            ["char"] => Basic::Char,
+            ["char", "signed"] => Basic::SChar,
+            ["char", "unsigned"] => Basic::UChar,
+            ["short"] | ["int", "short"] | ["short", "signed"] | ["int", "short", "signed"] => {
+                Basic::Short
+            }
+            ["short", "unsigned"] | ["int", "short", "unsigned"] => Basic::UShort,
+            ["int"] | ["signed"] | ["int", "signed"] => Basic::Int,
+            ["unsigned"] | ["int", "unsigned"] => Basic::UInt,
+            ["long"] | ["int", "long"] | ["long", "signed"] | ["int", "long", "signed"] => {
+                Basic::Long
+            }
+            ["long", "unsigned"] | ["int", "long", "unsigned"] => Basic::ULong,
+            ["long", "long"] | ["int", "long", "long"] => Basic::LongLong,
+            ["long", "long", "signed"] | ["int", "long", "long", "signed"] => Basic::LongLong,
+            ["long", "long", "unsigned"] | ["int", "long", "long", "unsigned"] => Basic::ULongLong,
+            ["int128"] | ["int128", "signed"] | ["int128_t"] => Basic::Int128,
+            ["int128", "unsigned"] | ["uint128_t"] => Basic::UInt128,
+            ["wchar_t"] => Basic::WChar,
+            ["char8_t"] => Basic::Char8,
+            ["char16_t"] => Basic::Char16,
+            ["char32_t"] => Basic::Char32,
+            ["float"] => Basic::Float,
+            ["double"] => Basic::Double,
+            _ => return None,
+        })
     }
 
     /// Whether it is an integer type (`bool` and characters included).

@@ -344,3 +344,39 @@ impl StringLit {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 }
+
+impl ExprKind {
+    /// The deepest expression directly inside.
+    pub fn depth(&self) -> u32 {
+        let list = |exprs: &[Expr]| exprs.iter().map(|expr| expr.depth).max().unwrap_or(0);
+        let items =
+            |init: &InitList| init.items.iter().map(|item| item.value.depth).max().unwrap_or(0);
+        match self {
+            ExprKind::Paren(inner) | ExprKind::SizeofExpr(inner) | ExprKind::AlignofExpr(inner) => {
+                inner.depth
+            }
+            ExprKind::Unary(unary) => unary.operand.depth,
+            ExprKind::Postfix(postfix) => postfix.operand.depth,
+            ExprKind::Cast(cast) => cast.operand.depth,
+            ExprKind::Delete { operand, .. } => operand.depth,
+            ExprKind::Binary(binary) => binary.lhs.depth.max(binary.rhs.depth),
+            ExprKind::Assign(assign) => assign.lhs.depth.max(assign.rhs.depth),
+            ExprKind::Comma(parts) | ExprKind::Index(parts) => list(&**parts),
+            ExprKind::Conditional(whole) => {
+                let then = whole.then.as_ref().map_or(0, |then| then.depth);
+                whole.condition.depth.max(then).max(whole.otherwise.depth)
+            }
+            ExprKind::Call(call) => call.callee.depth.max(list(&call.args)),
+            ExprKind::Launch(launch) => {
+                launch.kernel.depth.max(list(&launch.config)).max(list(&launch.args))
+            }
+            ExprKind::Member(access) => access.base.depth,
+            ExprKind::VaArg(arg) => arg.list.depth,
+            ExprKind::Construct(made) => list(&made.args),
+            ExprKind::New(parts) => list(&parts.placement),
+            ExprKind::InitList(init) => items(init),
+            ExprKind::CompoundLiteral(literal) => items(&literal.init),
+            _ => 0,
+        }
+    }
+}

@@ -24,20 +24,6 @@ pub struct Balanced {
     pub partner: Vec<u32>,
 }
 
-/// The closing kind for an opening one.
-pub(super) fn closer(kind: TokenKind) -> Option<TokenKind> {
-    match kind {
-        TokenKind::LParen => Some(TokenKind::RParen),
-        TokenKind::LBracket => Some(TokenKind::RBracket),
-        TokenKind::LBrace => Some(TokenKind::RBrace),
-        _ => None,
-    }
-}
-
-pub(super) fn is_closer(kind: TokenKind) -> bool {
-    matches!(kind, TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace)
-}
-
 /// Matches brackets, dropping closing ones without an opening one and adding those that are
 /// missing. `end` is where the file ends, `cut` says that something before it was not read. Of a file whose brackets nest too deep nothing is left.
 pub fn balance(
@@ -70,7 +56,7 @@ pub fn balance(
             at += length;
             continue;
         }
-        if closer(token.kind).is_some() {
+        if token.kind.closer().is_some() {
             if token.kind == TokenKind::LBrace && state.begins_body(&tokens[at..]) {
                 state.report_open(token.span.before(), Some(token));
             }
@@ -84,7 +70,7 @@ pub fn balance(
             }
             state.open.push(state.done.len() as u32);
             state.push(token);
-        } else if is_closer(token.kind) {
+        } else if token.kind.is_closer() {
             state.close(token);
         } else {
             match token.kind {
@@ -140,7 +126,7 @@ impl Balancer<'_> {
 
     /// The closing kind for the open bracket at a place.
     fn closer_of(&self, open: u32) -> TokenKind {
-        closer(self.done[open as usize].kind).unwrap_or(TokenKind::RBrace)
+        self.done[open as usize].kind.closer().unwrap_or(TokenKind::RBrace)
     }
 
     /// A bracket that is put in.
@@ -336,7 +322,7 @@ impl Balancer<'_> {
     }
 
     fn close(&mut self, token: Token) {
-        let matches = |open: &u32| closer(self.done[*open as usize].kind) == Some(token.kind);
+        let matches = |open: &u32| self.done[*open as usize].kind.closer() == Some(token.kind);
         match self.open.iter().rposition(matches) {
             Some(place) if place + 1 == self.open.len() => self.pair(token),
             // A `}` closes what is open inside its braces; a `)` or `]` does not reach past a `{`.

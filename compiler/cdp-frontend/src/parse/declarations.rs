@@ -73,8 +73,7 @@ impl Parser<'_> {
                 }
                 Word::StaticAssert => self.static_assertion()?,
                 Word::Asm => {
-                    let span = self.span_at(start);
-                    return Err(self.outside(Code::E0241, span, "file-scope `asm` is", ""));
+                    return Err(self.refuse(Code::E0241, "file-scope `asm` is", ""));
                 }
                 Word::Refused(Refusal::Catch) => {
                     self.skip_catch();
@@ -100,16 +99,11 @@ impl Parser<'_> {
     /// is still read, for the errors in it.
     fn skip_external(&mut self, fault: Fault) {
         if fault == Fault::Syntax {
-            while let Some(kind) = self.kind() {
-                let before = self.at.checked_sub(1).and_then(|before| self.kind_at(before));
-                match kind {
-                    T::LBrace if before == Some(T::RParen) => {
-                        self.block();
-                        return;
-                    }
-                    T::Semi | T::RBrace | T::LBrace | T::RParen | T::RBracket => break,
-                    _ => self.at = self.group_end(self.at),
-                }
+            self.at = self.find(self.at, |kind| matches!(kind, T::Semi | T::LBrace));
+            let before = self.at.checked_sub(1).and_then(|before| self.kind_at(before));
+            if self.is(T::LBrace) && before == Some(T::RParen) {
+                self.block();
+                return;
             }
         }
         self.skip_item();
@@ -400,8 +394,7 @@ impl Parser<'_> {
             self.attributes(attrs)?;
             match self.word() {
                 Word::Asm => {
-                    let span = self.span_at(self.at);
-                    self.outside(Code::E0241, span, "naming a symbol with `asm` is", "");
+                    self.refuse(Code::E0241, "naming a symbol with `asm` is", "");
                     self.at += 1;
                     self.skip_parentheses();
                 }
@@ -506,7 +499,7 @@ impl Parser<'_> {
     /// GNU's `... expression` behind an expression, passed.
     pub fn refuse_range(&mut self, what: &str, cure: &str) -> Parsed<()> {
         if self.is(T::Ellipsis) {
-            self.outside(Code::E0238, self.span_at(self.at), what, cure);
+            self.refuse(Code::E0238, what, cure);
             self.at += 1;
             self.expression()?;
         }

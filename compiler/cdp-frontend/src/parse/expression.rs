@@ -70,7 +70,7 @@ pub(super) fn prefix(kind: T) -> Option<UnaryOp> {
 impl Parser<'_> {
     /// A node, or an error node where the tree would become too deep to walk.
     pub fn expr_at(&mut self, kind: ExprKind, span: Span) -> Expr {
-        let depth = 1 + expr_depth(&kind);
+        let depth = 1 + kind.depth();
         if depth > MAX_DEPTH {
             self.too_deep("an expression is", span);
             return Expr { kind: ExprKind::Error, span, depth: 1 };
@@ -82,6 +82,13 @@ impl Parser<'_> {
     pub fn expr(&mut self, kind: ExprKind, start: usize) -> Expr {
         let span = self.since(start);
         self.expr_at(kind, span)
+    }
+
+    /// The expression between the brackets that begin here; an error in its place if it is wrong.
+    pub fn expression_inside(&mut self, wanted: &str) -> Expr {
+        let start = self.at;
+        let inner = self.closed_group(wanted, Self::expression);
+        inner.unwrap_or_else(|_| self.error_expr(start))
     }
 
     /// What stands for something that was reported.
@@ -160,7 +167,7 @@ impl Parser<'_> {
                 return self.c_cast();
             }
             T::AndAnd if self.is_name_at(start + 1) => {
-                self.outside(Code::E0238, self.span_at(start), "addresses of labels are", "");
+                self.refuse(Code::E0238, "addresses of labels are", "");
                 self.at += 2;
                 ExprKind::Error
             }
@@ -277,38 +284,5 @@ impl Parser<'_> {
             self.outside(Code::E0220, span, &format!("templates (`{name}<...>`) are"), "");
         }
         self.at = end;
-    }
-}
-
-/// The deepest expression directly inside.
-fn expr_depth(kind: &ExprKind) -> u32 {
-    let list = |exprs: &[Expr]| exprs.iter().map(|expr| expr.depth).max().unwrap_or(0);
-    let items = |init: &InitList| init.items.iter().map(|item| item.value.depth).max().unwrap_or(0);
-    match kind {
-        ExprKind::Paren(inner) | ExprKind::SizeofExpr(inner) | ExprKind::AlignofExpr(inner) => {
-            inner.depth
-        }
-        ExprKind::Unary(unary) => unary.operand.depth,
-        ExprKind::Postfix(postfix) => postfix.operand.depth,
-        ExprKind::Cast(cast) => cast.operand.depth,
-        ExprKind::Delete { operand, .. } => operand.depth,
-        ExprKind::Binary(binary) => binary.lhs.depth.max(binary.rhs.depth),
-        ExprKind::Assign(assign) => assign.lhs.depth.max(assign.rhs.depth),
-        ExprKind::Comma(parts) | ExprKind::Index(parts) => list(&**parts),
-        ExprKind::Conditional(whole) => {
-            let then = whole.then.as_ref().map_or(0, |then| then.depth);
-            whole.condition.depth.max(then).max(whole.otherwise.depth)
-        }
-        ExprKind::Call(call) => call.callee.depth.max(list(&call.args)),
-        ExprKind::Launch(launch) => {
-            launch.kernel.depth.max(list(&launch.config)).max(list(&launch.args))
-        }
-        ExprKind::Member(access) => access.base.depth,
-        ExprKind::VaArg(arg) => arg.list.depth,
-        ExprKind::Construct(made) => list(&made.args),
-        ExprKind::New(parts) => list(&parts.placement),
-        ExprKind::InitList(init) => items(init),
-        ExprKind::CompoundLiteral(literal) => items(&literal.init),
-        _ => 0,
     }
 }

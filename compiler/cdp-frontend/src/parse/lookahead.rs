@@ -95,26 +95,31 @@ impl Parser<'_> {
                     typed = true;
                 }
                 Word::Qualifier => at += 1,
-                Word::Typeof if !typed => {
-                    at = self.group_end(at + 1);
-                    typed = true;
-                }
                 Word::Record | Word::Enum if !typed => {
                     at += 1;
                     at += usize::from(self.word_at(at) == Word::Record);
                     at = self.path(at).end;
                     typed = true;
                 }
-                _ if typed || !self.is_path_at(at) => return typed.then_some(at),
+                _ if typed => return Some(at),
                 _ => {
-                    let path = self.path(at);
-                    if !matches!(path.meaning, Some(Meaning::Type(_))) {
-                        return None;
-                    }
-                    at = path.end;
+                    at = self.simple_type_end(at)?;
                     typed = true;
                 }
             }
+        }
+    }
+
+    /// The place after the type at a place that is one word or name, as `T(x)` and `T{x}` have it.
+    pub fn simple_type_end(&self, at: usize) -> Option<usize> {
+        match self.word_at(at) {
+            Word::Type => Some(at + 1),
+            Word::Typeof => Some(self.group_end(at + 1)),
+            Word::Name if self.is_path_at(at) => {
+                let path = self.path(at);
+                matches!(path.meaning, Some(Meaning::Type(_))).then_some(path.end)
+            }
+            _ => None,
         }
     }
 
@@ -168,8 +173,9 @@ impl Parser<'_> {
             | Word::Refused(
                 Refusal::Type | Refusal::Consteval | Refusal::Typename | Refusal::Virtual,
             ) => true,
-            Word::Type => !self.is_construction(at + 1),
-            Word::Typeof => !self.is_construction(self.group_end(at + 1)),
+            Word::Type | Word::Typeof => {
+                !self.simple_type_end(at).is_some_and(|end| self.is_construction(end))
+            }
             Word::Name if self.is_path_at(at) => self.name_declares(),
             _ => self.is(T::LBracket) && self.kind_at(at + 1) == Some(T::LBracket),
         }
@@ -228,16 +234,8 @@ impl Parser<'_> {
     /// Inside an expression, whether a type stands at a place by itself, as in a cast, and not as the
     /// beginning of `T(x)` or `T{x}`.
     pub fn is_type_name_at(&self, at: usize) -> bool {
-        if self.type_end(at).is_none() {
-            return self.is_specifier_at(at);
-        }
         // Only one word or name constructs: `unsigned int(3)` is no expression.
-        let end = match self.word_at(at) {
-            Word::Type => at + 1,
-            Word::Typeof => self.group_end(at + 1),
-            Word::Name => self.path(at).end,
-            _ => return true,
-        };
+        let Some(end) = self.simple_type_end(at) else { return self.is_specifier_at(at) };
         match self.kind_at(end) {
             Some(T::LBrace) => false,
             Some(T::LParen) => self.is_abstract_group(end),
@@ -319,10 +317,7 @@ impl Parser<'_> {
             if !self.could_be_parameter(at, function_like) {
                 return false;
             }
-            while at < close && self.kind_at(at) != Some(T::Comma) {
-                at = self.group_end(at);
-            }
-            at += 1;
+            at = self.find(at, |kind| kind == T::Comma) + 1;
         }
         true
     }
@@ -360,20 +355,18 @@ impl Parser<'_> {
 
     /// Whether the parentheses of a `for` hold `declaration : range`, perhaps after `init;`.
     pub fn is_range_for(&self, open: usize) -> bool {
-        let mut at = open + 1;
-        let end = self.group_end(open) - 1;
         let (mut questions, mut semicolons) = (0, 0);
-        while at < end {
-            match self.kind_at(at) {
-                Some(T::Semi) => semicolons += 1,
-                Some(T::Question) => questions += 1,
-                Some(T::Colon) if questions == 0 => return semicolons < 2,
-                Some(T::Colon) => questions -= 1,
+        let colon = self.find(open + 1, |kind| {
+            match kind {
+                T::Semi => semicolons += 1,
+                T::Question => questions += 1,
+                T::Colon if questions == 0 => return true,
+                T::Colon => questions -= 1,
                 _ => {}
             }
-            at = self.group_end(at);
-        }
-        false
+            false
+        });
+        self.kind_at(colon) == Some(T::Colon) && semicolons < 2
     }
 
     /// `[`, at an operand: the captures of a lambda expression.

@@ -1,7 +1,7 @@
 //! Opening brackets that are missing: the `{` of a body and the `(` of a statement's head, found by words and
 //! indentation when a closing one has nothing to close. Closing brackets that are missing are `brackets`' matter.
 
-use super::brackets::{Balancer, FAR, NONE, closer, is_closer};
+use super::brackets::{Balancer, FAR, NONE};
 use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::source::Span;
@@ -75,15 +75,15 @@ impl Balancer<'_> {
     /// Matches the brackets behind a place again after a `{` was put in there.
     fn match_again(&mut self, place: usize) {
         let around = |open: &usize| {
-            closer(self.done[*open].kind).is_some() && self.partner[*open] > place as u32
+            self.done[*open].kind.closer().is_some() && self.partner[*open] > place as u32
         };
         self.open = (0..place).filter(around).map(|open| open as u32).collect();
         for at in place..self.done.len() {
             let kind = self.done[at].kind;
-            if closer(kind).is_some() {
+            if kind.closer().is_some() {
                 self.partner[at] = NONE;
                 self.open.push(at as u32);
-            } else if is_closer(kind)
+            } else if kind.is_closer()
                 && let Some(open) = self.open.pop()
             {
                 self.partner[open as usize] = at as u32;
@@ -101,7 +101,7 @@ impl Balancer<'_> {
         while at > first {
             at -= 1;
             let kind = self.done[at].kind;
-            let start = match is_closer(kind) {
+            let start = match kind.is_closer() {
                 true => self.partner[at] as usize,
                 false => at,
             };

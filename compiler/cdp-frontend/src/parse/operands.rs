@@ -36,8 +36,7 @@ impl Parser<'_> {
             let op_span = self.span_at(at);
             let kind = match self.kind() {
                 Some(T::LBracket) => {
-                    let index = self.closed_group("`,` or `]`", Self::expression);
-                    let index = index.unwrap_or_else(|_| self.error_expr(at));
+                    let index = self.expression_inside("`,` or `]`");
                     ExprKind::Index(Box::new([base, index]))
                 }
                 Some(T::LParen) => {
@@ -69,7 +68,7 @@ impl Parser<'_> {
             return Err(self.expected("a name"));
         }
         if self.kind_at(self.at + 1) == Some(T::ColonColon) {
-            self.outside(Code::E0240, self.span_at(self.at), "qualified member names are", "");
+            self.refuse(Code::E0240, "qualified member names are", "");
             self.at += 2;
             return self.member_name();
         }
@@ -158,15 +157,11 @@ impl Parser<'_> {
             Some(T::Char) => return Ok(self.character()),
             Some(T::String | T::RawString) => ExprKind::String(Box::new(self.string())),
             Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
-                let what = "GNU statement expressions are";
-                self.outside(Code::E0238, self.span_at(start), what, "write a function");
+                self.refuse(Code::E0238, "GNU statement expressions are", "write a function");
                 self.at = self.group_end(start);
                 ExprKind::Error
             }
-            Some(T::LParen) => {
-                let inner = self.closed_group("`,` or `)`", Self::expression);
-                ExprKind::Paren(Box::new(inner.unwrap_or_else(|_| self.error_expr(start))))
-            }
+            Some(T::LParen) => ExprKind::Paren(Box::new(self.expression_inside("`,` or `)`"))),
             Some(T::LBracket) if self.is_lambda() => return Ok(self.refuse_lambda()),
             _ => return Err(self.no_expression()),
         };
@@ -194,8 +189,8 @@ impl Parser<'_> {
             Word::Offsetof => self.offset_of(),
             Word::VaArg => self.va_arg(),
             Word::Noexcept => {
-                let span = self.pass();
-                self.outside(Code::E0240, span, "the operator `noexcept` is", "");
+                self.refuse(Code::E0240, "the operator `noexcept` is", "");
+                self.at += 1;
                 self.skip_parentheses();
                 Ok(ExprKind::Error)
             }
@@ -240,12 +235,8 @@ impl Parser<'_> {
     /// `simple-type ( "(" [ clauses ] ")" | braces )`
     fn construction(&mut self) -> Parsed<ExprKind> {
         let start = self.at;
-        let end = match self.word() {
-            Word::Type => start + 1,
-            Word::Typeof => self.group_end(start + 1),
-            _ => self.path(start).end,
-        };
-        if !matches!(self.kind_at(end), Some(T::LParen | T::LBrace)) {
+        let next = self.simple_type_end(start).and_then(|end| self.kind_at(end));
+        if !matches!(next, Some(T::LParen | T::LBrace)) {
             return Err(self.no_expression());
         }
         let ty = self.simple_type()?;
@@ -274,9 +265,7 @@ impl Parser<'_> {
         let ty = self.type_name()?;
         self.expect(T::Gt, "`>`")?;
         self.check_parenthesis()?;
-        let at = self.at;
-        let operand = self.closed_group("`,` or `)`", Self::expression);
-        let operand = operand.unwrap_or_else(|_| self.error_expr(at));
+        let operand = self.expression_inside("`,` or `)`");
         Ok(ExprKind::Cast(Box::new(CastExpr { style, ty, operand })))
     }
 

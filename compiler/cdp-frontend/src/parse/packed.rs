@@ -34,8 +34,7 @@ pub(super) struct Packed {
 }
 
 fn is_bracket(kind: T) -> bool {
-    use T::{LBrace, LBracket, LParen, RBrace, RBracket, RParen};
-    matches!(kind, LParen | RParen | LBracket | RBracket | LBrace | RBrace)
+    kind.is_closer() || kind.closer().is_some()
 }
 
 impl Packed {

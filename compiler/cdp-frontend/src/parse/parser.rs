@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
     /// True for a closing bracket that was put in.
     fn is_put_in(&self, at: usize) -> bool {
         let span = self.span_at(at);
-        matches!(self.kind_at(at), Some(T::RParen | T::RBracket | T::RBrace)) && span.lo == span.hi
+        self.kind_at(at).is_some_and(T::is_closer) && span.lo == span.hi
     }
 
     /// Passes a token, and gives its span.
@@ -403,38 +403,37 @@ impl<'a> Parser<'a> {
 
     // ---- Going on after an error -------------------------------------------------------------------
 
+    /// The first place from `at` on whose token is wanted, outside of brackets that open on the way; or where the
+    /// brackets around `at` close, or the end of the file.
+    pub fn find(&self, mut at: usize, mut is_wanted: impl FnMut(T) -> bool) -> usize {
+        while let Some(kind) = self.kind_at(at)
+            && !kind.is_closer()
+            && !is_wanted(kind)
+        {
+            at = self.group_end(at);
+        }
+        at
+    }
+
     /// Passes a statement or declaration: to its `;`, or past a function's body.
     pub fn skip_item(&mut self) {
-        while let Some(kind) = self.kind() {
-            match kind {
-                T::Semi => {
-                    self.at += 1;
-                    return;
-                }
-                T::RBrace | T::RParen | T::RBracket => return,
-                T::LBrace => {
-                    self.at = self.group_end(self.at);
-                    // `struct S { } x;` and `T x{};` go on to their `;`, a function's body does not.
-                    match self.kind() {
-                        Some(T::Semi) => self.at += 1,
-                        Some(T::Comma | T::LBrace) => continue,
-                        _ => {}
-                    }
-                    return;
-                }
-                _ => self.at = self.group_end(self.at),
+        loop {
+            self.at = self.find(self.at, |kind| matches!(kind, T::Semi | T::LBrace));
+            if !self.is(T::LBrace) {
+                break;
+            }
+            self.at = self.group_end(self.at);
+            // `struct S { } x;` and `T x{};` go on to their `;`, a function's body does not.
+            if !matches!(self.kind(), Some(T::Comma | T::LBrace)) {
+                break;
             }
         }
+        self.eat(T::Semi);
     }
 
     /// Passes an expression, up to where it must end.
     pub fn skip_expression(&mut self) {
-        while let Some(kind) = self.kind() {
-            match kind {
-                T::Semi | T::Comma | T::RParen | T::RBrace | T::RBracket | T::Colon => return,
-                _ => self.at = self.group_end(self.at),
-            }
-        }
+        self.at = self.find(self.at, |kind| matches!(kind, T::Semi | T::Comma | T::Colon));
     }
 
     /// Passes the parentheses that may be here.

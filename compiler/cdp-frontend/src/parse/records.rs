@@ -103,9 +103,7 @@ impl Parser<'_> {
         }
         self.decl(|p| match p.word() {
             _ if p.eat(T::Semi) => Ok(DeclKind::Empty),
-            _ if p.is(T::Tilde) => {
-                Err(p.outside(Code::E0223, p.span_at(p.at), "destructors are", ""))
-            }
+            _ if p.is(T::Tilde) => Err(p.refuse(Code::E0223, "destructors are", "")),
             Word::StaticAssert => p.static_assertion(),
             Word::Refused(Refusal::Template) => Ok(p.refuse_template()),
             _ => p.declaration(Context::Member),
@@ -173,10 +171,7 @@ impl Parser<'_> {
         if !self.is(T::Colon) {
             return;
         }
-        let mut at = self.at;
-        while !matches!(self.kind_at(at), Some(T::LBrace | T::Semi | T::RBrace) | None) {
-            at = self.group_end(at);
-        }
+        let at = self.find(self.at, |kind| matches!(kind, T::LBrace | T::Semi));
         if self.kind_at(at) == Some(T::LBrace) {
             let span = self.span_at(self.at);
             self.outside(Code::E0225, span, "inheritance is", "make the base a member");

@@ -23,6 +23,11 @@ impl Parser<'_> {
         Fault::Refused
     }
 
+    /// The same of a construct that begins here.
+    pub fn refuse(&mut self, code: Code, what: &str, cure: &str) -> Fault {
+        self.outside(code, self.span_at(self.at), what, cure)
+    }
+
     /// A word of C++ outside the subset, and what its kind says is passed with it.
     pub fn refuse_word(&mut self, refusal: Refusal) -> Parsed<()> {
         if refusal == Refusal::Template {
@@ -31,7 +36,7 @@ impl Parser<'_> {
         }
         let (code, what, cure, passed) = refusal.report();
         let what = what.replace("WORD", &format!("`{}`", self.text_at(self.at)));
-        let fault = self.outside(code, self.span_at(self.at), &what, cure);
+        let fault = self.refuse(code, &what, cure);
         match passed {
             Passed::Alone => self.at += 1,
             Passed::Operand => {
@@ -65,8 +70,8 @@ impl Parser<'_> {
     /// are refused by name too.
     pub fn refuse_template(&mut self) -> DeclKind {
         let (code, what, cure, _) = Refusal::Template.report();
-        let span = self.pass();
-        self.outside(code, span, what, cure);
+        self.refuse(code, what, cure);
+        self.at += 1;
         self.skip_angles();
         let head = self.at;
         self.skip_item();
@@ -112,29 +117,21 @@ impl Parser<'_> {
         let span = self.span(start, captures);
         let cure = "write a `__device__` function, and pass what it captures as arguments";
         self.outside(Code::E0221, span, "lambda expressions are", cure);
-        self.at = captures;
-        while let Some(kind) = self.kind() {
-            match kind {
-                T::LBrace => {
-                    self.at = self.group_end(self.at);
-                    break;
-                }
-                T::Semi | T::RBrace | T::RParen => break,
-                _ => self.at = self.group_end(self.at),
-            }
+        self.at = self.find(captures, |kind| matches!(kind, T::LBrace | T::Semi));
+        if self.is(T::LBrace) {
+            self.at = self.group_end(self.at);
         }
         Expr { kind: ExprKind::Error, span, depth: 1 }
     }
 
     /// `.*`, `->*` and `<=>`, which are read as the operators most like them.
     pub fn refuse_operator(&mut self) {
-        let span = self.span_at(self.at);
         match self.kind() {
             Some(T::DotStar | T::ArrowStar) => {
-                self.outside(Code::E0237, span, "pointers to members are", "");
+                self.refuse(Code::E0237, "pointers to members are", "");
             }
             Some(T::Spaceship) => {
-                self.outside(Code::E0240, span, "the three-way comparison `<=>` is", "");
+                self.refuse(Code::E0240, "the three-way comparison `<=>` is", "");
             }
             _ => {}
         }
@@ -196,7 +193,7 @@ impl Parser<'_> {
             self.eat(T::AndAnd);
         }
         let cure = "give the object a name, and use its members";
-        self.outside(Code::E0232, self.span_at(self.at), "structured bindings are", cure);
+        self.refuse(Code::E0232, "structured bindings are", cure);
     }
 
     /// `auto [a, b] = ...;`, passed. The names are declared with an unknown type, so that their uses

@@ -6,6 +6,7 @@ use super::symbols::Meaning;
 use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::headers::declaring_type;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
 
@@ -88,8 +89,7 @@ impl Parser<'_> {
         match self.word() {
             Word::Storage | Word::Typedef => {
                 if context == Context::Member && self.is_text(at, "static") {
-                    let span = self.span_at(at);
-                    return Err(self.outside(Code::E0239, span, "static members are", ""));
+                    return Err(self.refuse(Code::E0239, "static members are", ""));
                 }
                 out.typedef |= self.word() == Word::Typedef;
                 let kind = storage_kind(self.text_at(at));
@@ -130,8 +130,7 @@ impl Parser<'_> {
                 self.push_type(out, kind, at);
             }
             Word::Operator if !out.typed() && context == Context::Member => {
-                let span = self.span_at(at);
-                return Err(self.outside(Code::E0236, span, "conversion functions are", ""));
+                return Err(self.refuse(Code::E0236, "conversion functions are", ""));
             }
             Word::Name if self.is_path_at(at) => {
                 if out.typed() {
@@ -213,13 +212,13 @@ impl Parser<'_> {
         let name = self.session.names.resolve(symbol);
         if path.in_std {
             let what = format!("`std::{name}` is part of the C++ standard library, which is");
-            let cure =
-                header_of(name).map(|header| format!("include `<{header}>` and leave out `std::`"));
+            let cure = declaring_type(name)
+                .map(|header| format!("include `<{header}>` and leave out `std::`"));
             self.outside(Code::E0243, span, &what, &cure.unwrap_or_default());
             return;
         }
         let message = format!("unknown type name `{name}`");
-        let (header, last) = (header_of(name), self.span_at(path.last));
+        let (header, last) = (declaring_type(name), self.span_at(path.last));
         let right = similar_type(name).map(str::to_owned).or_else(|| self.near_type(name));
         let found = self.error(Code::E0204, span, message);
         if let Some(header) = header {
@@ -356,7 +355,7 @@ impl Parser<'_> {
             return types.swap_remove(0);
         }
         let texts: Vec<&str> = words.iter().map(|&at| self.text_at(at)).collect();
-        if let Some(builtin) = builtin_type(&texts) {
+        if let Some(builtin) = Basic::of_words(&texts) {
             return TypeSpec { kind: TypeSpecKind::Builtin(builtin), span };
         }
         if matches!(texts[..], ["long", "double"] | ["double", "long"]) {
@@ -387,7 +386,7 @@ impl Parser<'_> {
         let kind = match self.word() {
             Word::Type => {
                 self.at += 1;
-                match builtin_type(&[self.text_at(start)]) {
+                match Basic::of_words(&[self.text_at(start)]) {
                     Some(builtin) => TypeSpecKind::Builtin(builtin),
                     None => TypeSpecKind::Error,
                 }
@@ -454,54 +453,6 @@ fn storage_kind(text: &str) -> StorageKind {
         "mutable" => StorageKind::Mutable,
         _ => StorageKind::Inline,
     }
-}
-
-/// The type that a set of words means, in any order; `None` if they do not go together.
-pub(super) fn builtin_type(words: &[&str]) -> Option<Basic> {
-    let mut words: Vec<&str> = words.iter().map(|word| word.trim_matches('_')).collect();
-    words.sort_unstable();
-    Some(match words[..] {
-        ["void"] => Basic::Void,
-        ["bool"] => Basic::Bool,
-        ["char"] => Basic::Char,
-        ["char", "signed"] => Basic::SChar,
-        ["char", "unsigned"] => Basic::UChar,
-        ["short"] | ["int", "short"] | ["short", "signed"] | ["int", "short", "signed"] => {
-            Basic::Short
-        }
-        ["short", "unsigned"] | ["int", "short", "unsigned"] => Basic::UShort,
-        ["int"] | ["signed"] | ["int", "signed"] => Basic::Int,
-        ["unsigned"] | ["int", "unsigned"] => Basic::UInt,
-        ["long"] | ["int", "long"] | ["long", "signed"] | ["int", "long", "signed"] => Basic::Long,
-        ["long", "unsigned"] | ["int", "long", "unsigned"] => Basic::ULong,
-        ["long", "long"] | ["int", "long", "long"] => Basic::LongLong,
-        ["long", "long", "signed"] | ["int", "long", "long", "signed"] => Basic::LongLong,
-        ["long", "long", "unsigned"] | ["int", "long", "long", "unsigned"] => Basic::ULongLong,
-        ["int128"] | ["int128", "signed"] | ["int128_t"] => Basic::Int128,
-        ["int128", "unsigned"] | ["uint128_t"] => Basic::UInt128,
-        ["wchar_t"] => Basic::WChar,
-        ["char8_t"] => Basic::Char8,
-        ["char16_t"] => Basic::Char16,
-        ["char32_t"] => Basic::Char32,
-        ["float"] => Basic::Float,
-        ["double"] => Basic::Double,
-        _ => return None,
-    })
-}
-
-/// The header a C program would include for a type.
-fn header_of(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "FILE" => "stdio.h",
-        "va_list" => "stdarg.h",
-        "clock_t" | "time_t" | "tm" => "time.h",
-        "div_t" | "ldiv_t" => "stdlib.h",
-        "ptrdiff_t" | "size_t" | "max_align_t" => "stddef.h",
-        _ if name.ends_with("_t") && (name.starts_with("int") || name.starts_with("uint")) => {
-            "stdint.h"
-        }
-        _ => return None,
-    })
 }
 
 /// Types, and the misspelled and foreign names that probably mean them.

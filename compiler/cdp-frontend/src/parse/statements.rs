@@ -352,14 +352,7 @@ impl Parser<'_> {
 
     /// Whether a `;` follows in these parentheses.
     fn head_semicolon(&self) -> bool {
-        let mut at = self.at;
-        loop {
-            match self.kind_at(at) {
-                Some(T::Semi) => return true,
-                Some(T::RParen) | None => return false,
-                _ => at = self.group_end(at),
-            }
-        }
+        self.kind_at(self.find(self.at, |kind| kind == T::Semi)) == Some(T::Semi)
     }
 
     /// `"(" [ init ] condition ")"`
@@ -456,7 +449,7 @@ impl Parser<'_> {
         }
         if self.is_text(self.at, "goto") {
             let cure = "let the assembly set a variable, and branch on it";
-            return Err(self.outside(Code::E0228, self.span_at(self.at), "`asm goto` is", cure));
+            return Err(self.refuse(Code::E0228, "`asm goto` is", cure));
         }
         let asm = self.parenthesised("`:` or `)`", |p| {
             let template = p.required_string()?;

@@ -138,7 +138,8 @@ fn base(text: &'static str) -> SigBase {
         "any" => SigBase::Any,
         "kernel" => SigBase::Kernel,
         "symbol" => SigBase::Symbol,
-        _ => Basic::named(text).map_or(SigBase::Named(text), SigBase::Builtin),
+        _ => Basic::of_words(&text.split(' ').collect::<Vec<_>>())
+            .map_or(SigBase::Named(text), SigBase::Builtin),
     }
 }
 
@@ -151,7 +152,7 @@ fn split(text: &'static str) -> (&'static str, &'static str) {
 /// Words that belong to a type wherever they stand, so that the last word of `unsigned int` is
 /// not taken for a parameter's name.
 fn is_type_word(word: &str) -> bool {
-    matches!(word, "const" | "volatile" | "signed") || Basic::named(word).is_some()
+    matches!(word, "const" | "volatile") || Basic::of_words(&[word]).is_some()
 }
 
 /// The type and the name of a parameter; the name is empty when there is none.
