@@ -44,15 +44,16 @@ fn computes(module: &Module, expr: &Expr, own_variables: bool, calls: u32) -> bo
 fn block_computes(module: &Module, block: &Block, calls: u32) -> bool {
     let expr = |expr: &Expr| computes(module, expr, true, calls);
     block.stmts.iter().all(|stmt| match &stmt.kind {
-        StmtKind::Expr(found) | StmtKind::Return(Some(found)) => expr(found),
-        StmtKind::Block(block) => block_computes(module, block, calls),
-        StmtKind::If { cond, then, otherwise } => {
-            expr(cond)
-                && block_computes(module, then, calls)
-                && block_computes(module, otherwise, calls)
+        StmtKind::Loop { .. }
+        | StmtKind::Switch { .. }
+        | StmtKind::Label(_)
+        | StmtKind::Goto(_)
+        | StmtKind::Break
+        | StmtKind::Continue => false,
+        kind => {
+            kind.exprs().all(expr)
+                && kind.blocks().all(|block| block_computes(module, block, calls))
         }
-        StmtKind::Declare(_) | StmtKind::Return(None) => true,
-        _ => false,
     })
 }
 

@@ -30,11 +30,12 @@ fn stmt_falls_through(stmt: &Stmt, module: &Module) -> bool {
                 Some(cond) => constant(cond) == Some(true),
             };
             // A `do` whose body always leaves the function, or a loop left only by `break`.
-            let runs_once = !test_first && !falls_through(body, module) && !has_jump(body, true);
-            (!endless && !runs_once) || has_jump(body, false)
+            let runs_once =
+                !test_first && !falls_through(body, module) && !has_jump(body, true, true);
+            (!endless && !runs_once) || has_jump(body, true, false)
         }
         StmtKind::Switch { default, body, .. } => {
-            default.is_none() || has_jump(body, false) || falls_through(body, module)
+            default.is_none() || has_jump(body, true, false) || falls_through(body, module)
         }
         StmtKind::Declare(_) | StmtKind::Label(_) => true,
     }
@@ -62,41 +63,18 @@ pub fn never_returns(expr: &Expr, module: &Module) -> bool {
     }
 }
 
-/// Whether a `break` of the enclosing loop or switch stands in the block; with `continues`, a
-/// `continue` too.
-fn has_jump(block: &Block, continues: bool) -> bool {
+/// Whether a `break` of the enclosing loop or switch, or a `continue` of the enclosing loop, stands in the block.
+fn has_jump(block: &Block, breaks: bool, continues: bool) -> bool {
     block.stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Break => true,
+        StmtKind::Break => breaks,
         StmtKind::Continue => continues,
-        StmtKind::Block(block) => has_jump(block, continues),
-        StmtKind::If { then, otherwise, .. } => {
-            has_jump(then, continues) || has_jump(otherwise, continues)
-        }
-        StmtKind::Switch { body, .. } => continues && has_continue(body),
-        _ => false,
-    })
-}
-
-fn has_continue(block: &Block) -> bool {
-    block.stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Continue => true,
-        StmtKind::Block(block) => has_continue(block),
-        StmtKind::If { then, otherwise, .. } => has_continue(then) || has_continue(otherwise),
-        StmtKind::Switch { body, .. } => has_continue(body),
-        _ => false,
+        StmtKind::Loop { .. } => false,
+        StmtKind::Switch { body, .. } => has_jump(body, false, continues),
+        kind => kind.blocks().any(|block| has_jump(block, breaks, continues)),
     })
 }
 
 fn has_label(stmt: &Stmt) -> bool {
-    match &stmt.kind {
-        StmtKind::Label(_) => true,
-        StmtKind::Block(block) => block.stmts.iter().any(has_label),
-        StmtKind::If { then, otherwise, .. } => {
-            then.stmts.iter().chain(&otherwise.stmts).any(has_label)
-        }
-        StmtKind::Loop { body, .. } | StmtKind::Switch { body, .. } => {
-            body.stmts.iter().any(has_label)
-        }
-        _ => false,
-    }
+    matches!(stmt.kind, StmtKind::Label(_))
+        || stmt.kind.blocks().any(|block| block.stmts.iter().any(has_label))
 }

@@ -98,3 +98,42 @@ pub enum StmtKind {
     /// Leaves the function, with a value unless it yields `Void`.
     Return(Option<Expr>),
 }
+
+impl StmtKind {
+    /// The expressions that the statement itself evaluates, in the order in which they are written in [`StmtKind`].
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let (first, second) = match self {
+            StmtKind::Expr(expr)
+            | StmtKind::If { cond: expr, .. }
+            | StmtKind::Switch { value: expr, .. }
+            | StmtKind::Return(Some(expr)) => (Some(expr), None),
+            StmtKind::Loop { cond, step, .. } => (cond.as_ref(), step.as_ref()),
+            StmtKind::Block(_)
+            | StmtKind::Declare(_)
+            | StmtKind::Label(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The blocks directly inside.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let (first, second) = match self {
+            StmtKind::Block(block)
+            | StmtKind::Loop { body: block, .. }
+            | StmtKind::Switch { body: block, .. } => (Some(block), None),
+            StmtKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            StmtKind::Expr(_)
+            | StmtKind::Declare(_)
+            | StmtKind::Label(_)
+            | StmtKind::Goto(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}

@@ -131,17 +131,9 @@ pub(crate) fn is_counting(expr: &Expr) -> bool {
 
 /// Whether an expression of a kind stands anywhere in a block.
 pub(crate) fn block_has(block: &Block, test: &dyn Fn(&Expr) -> bool) -> bool {
-    block.stmts.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => expr_has(expr, test),
-        StmtKind::Block(block) => block_has(block, test),
-        StmtKind::If { cond, then, otherwise } => {
-            expr_has(cond, test) || block_has(then, test) || block_has(otherwise, test)
-        }
-        StmtKind::Loop { cond, body, step, .. } => {
-            cond.iter().chain(step).any(|expr| expr_has(expr, test)) || block_has(body, test)
-        }
-        StmtKind::Switch { value, body, .. } => expr_has(value, test) || block_has(body, test),
-        _ => false,
+    block.stmts.iter().any(|stmt| {
+        stmt.kind.exprs().any(|expr| expr_has(expr, test))
+            || stmt.kind.blocks().any(|block| block_has(block, test))
     })
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cdp_ir::{Expr, ExprKind, FuncId, Function, LabelId, Loc, LocalId, Stmt, StmtKind, TypeId};
+use cdp_ir::{Block, Expr, ExprKind, FuncId, Function, LabelId, Loc, LocalId, TypeId};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::types::BasicTypeEnum;
@@ -421,35 +421,15 @@ pub(super) fn instruction_of<'ctx>(
 fn read_only_params(function: &Function) -> HashSet<LocalId> {
     let mut found: HashSet<LocalId> = (0..function.param_count).map(LocalId).collect();
     if let Some(body) = &function.body {
-        body.stmts.iter().for_each(|stmt| drop_written(stmt, &mut found));
+        drop_written(body, &mut found);
     }
     found
 }
 
-fn drop_written(stmt: &Stmt, found: &mut HashSet<LocalId>) {
-    let mut expr = |expr: &Expr| drop_escaping(expr, found);
-    match &stmt.kind {
-        StmtKind::Expr(value) | StmtKind::Return(Some(value)) => expr(value),
-        StmtKind::If { cond, then, otherwise } => {
-            expr(cond);
-            let inner = then.stmts.iter().chain(&otherwise.stmts);
-            inner.for_each(|stmt| drop_written(stmt, found));
-        }
-        StmtKind::Loop { cond, body, step, .. } => {
-            cond.iter().chain(step).for_each(expr);
-            body.stmts.iter().for_each(|stmt| drop_written(stmt, found));
-        }
-        StmtKind::Switch { value, body, .. } => {
-            expr(value);
-            body.stmts.iter().for_each(|stmt| drop_written(stmt, found));
-        }
-        StmtKind::Block(block) => block.stmts.iter().for_each(|stmt| drop_written(stmt, found)),
-        StmtKind::Declare(_)
-        | StmtKind::Label(_)
-        | StmtKind::Goto(_)
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Return(None) => {}
+fn drop_written(block: &Block, found: &mut HashSet<LocalId>) {
+    for stmt in &block.stmts {
+        stmt.kind.exprs().for_each(|expr| drop_escaping(expr, found));
+        stmt.kind.blocks().for_each(|block| drop_written(block, found));
     }
 }
 
