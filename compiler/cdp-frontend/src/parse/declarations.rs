@@ -2,7 +2,7 @@
 
 use super::declarators::Naming;
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Context, Specifiers};
+use super::specifiers::{Context, Specifiers, storage_kind};
 use super::symbols::Meaning;
 use super::words::{Refusal, Word};
 use crate::ast::*;
@@ -61,7 +61,10 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 Word::Namespace => self.namespace(false)?,
-                Word::Storage if self.word_at(start + 1) == Word::Namespace => {
+                Word::Storage
+                    if self.word_at(start + 1) == Word::Namespace
+                        && storage_kind(self.text_at(start)) == StorageKind::Inline =>
+                {
                     self.at += 1;
                     self.namespace(true)?
                 }

@@ -147,9 +147,11 @@ impl Parser<'_> {
         match self.kind_at(at) {
             Some(T::LBrace) => true,
             Some(T::LParen) => {
-                let declarator = match self.kind_at(at + 1) {
+                // `T((x));` declares `x` too.
+                let inside = (at..).find(|&at| self.kind_at(at) != Some(T::LParen)).unwrap_or(at);
+                let declarator = match self.kind_at(inside) {
                     Some(T::Star | T::Amp | T::AndAnd) => true,
-                    Some(T::Ident) => self.kind_at(at + 2) == Some(T::RParen),
+                    Some(T::Ident) => self.group_end(at) == 2 * inside - at + 1,
                     _ => false,
                 };
                 let goes_on = matches!(

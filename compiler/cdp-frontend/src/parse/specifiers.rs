@@ -442,7 +442,7 @@ impl Parser<'_> {
     }
 }
 
-fn storage_kind(text: &str) -> StorageKind {
+pub(super) fn storage_kind(text: &str) -> StorageKind {
     match text {
         "typedef" => StorageKind::Typedef,
         "extern" => StorageKind::Extern,
