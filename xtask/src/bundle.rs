@@ -265,6 +265,24 @@ impl Bundle<'_> {
         Ok(unfit(&text, &self.options.arch))
     }
 
+    /// Copies a program's sources and what it prints into a folder of the bundle; gives their names there.
+    fn copied<P: AsRef<Path>>(
+        &self,
+        folder: &str,
+        sources: impl IntoIterator<Item = P>,
+        expected: &Path,
+    ) -> Outcome<(Vec<String>, String)> {
+        let copy = |from: &Path, name: &str| {
+            fs::copy(from, self.out.join(folder).join(name))
+                .map_err(|error| Failure::io("copy", from, &error))
+                .map(|_| format!("{folder}/{name}"))
+        };
+        let name_of =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let sources = sources.into_iter().map(|path| copy(path.as_ref(), &name_of(path.as_ref())));
+        Ok((sources.collect::<Outcome<Vec<String>>>()?, copy(expected, "expected.out")?))
+    }
+
     fn add_case(
         &self,
         name: &str,
@@ -284,18 +302,10 @@ impl Bundle<'_> {
         }
         command.env("CDP_RUNTIME_LIB", &self.runtime);
         output(with_cuda_path(&mut command, self.common))?;
-        let copy = |from: &Path, name: &str| {
-            fs::copy(from, place.join(name))
-                .map_err(|error| Failure::io("copy", from, &error))
-                .map(|_| format!("{folder}/{name}"))
-        };
-        let name_of =
-            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let sources = program.files.iter().map(|file| copy(file, &name_of(file)));
-        let sources = sources.collect::<Outcome<Vec<String>>>()?;
+        let (sources, expected) = self.copied(&folder, &program.files, expected)?;
         Ok(Case {
             executable: Some(format!("{folder}/program")),
-            expected_stdout: Some(copy(expected, "expected.out")?),
+            expected_stdout: Some(expected),
             ..Case::new(name, sources)
         })
     }
@@ -313,16 +323,8 @@ impl Bundle<'_> {
                 fs::create_dir_all(dir)
                     .map_err(|error| Failure::io("make the folder", dir, &error))?;
             }
-            let copy = |from: &Path, name: &str| {
-                fs::copy(from, place.join(name))
-                    .map_err(|error| Failure::io("copy", from, &error))
-                    .map(|_| format!("{folder}/{name}"))
-            };
-            let name_of =
-                |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let sources = program.sources().map(|path| copy(path, &name_of(path)));
-            let sources = sources.collect::<Outcome<Vec<String>>>()?;
-            let expected = copy(&program.expected(), "expected.out")?;
+            let (sources, expected) =
+                self.copied(&folder, program.sources(), &program.expected())?;
             let case =
                 |how: &str| Case::new(format!("interop/{}/{how}", program.name), sources.clone());
             let whole = |how: &str| Case {

@@ -127,16 +127,8 @@ pub(crate) fn guard<T: Send, E: Send + From<Error>>(
     name: &str,
     work: impl FnOnce() -> Result<T, E> + Send,
 ) -> Result<T, E> {
-    cdp_llvm::guarded(work).unwrap_or_else(|stopped| {
-        let message = stopped.to_string();
-        Err(match stopped {
-            Stopped::NoThread(_) | Stopped::OutOfMemory => {
-                Error::OutOfMemory { doing: format!("{stage} ({name})"), message }
-            }
-            _ => Error::Bug { stage, place: name.into(), message },
-        }
-        .into())
-    })
+    let place = name.into();
+    guarded(stage, name, work, |stopped| Error::Bug { stage, place, message: stopped.to_string() })
 }
 
 /// The guard for another compiler's IR: what LLVM gives up on, the input asked for.
@@ -144,14 +136,26 @@ pub(crate) fn guard_input<T: Send, E: Send + From<Error>>(
     name: &str,
     work: impl FnOnce() -> Result<T, E> + Send,
 ) -> Result<T, E> {
+    guarded("emit", name, work, |stopped| match stopped {
+        Stopped::Panic(message) => Error::Bug { stage: "emit", place: name.into(), message },
+        other => Error::Input { name: name.into(), message: other.to_string() },
+    })
+}
+
+/// Lack of memory is the machine's matter; `other` says whose it is that LLVM stopped.
+fn guarded<T: Send, E: Send + From<Error>>(
+    stage: &str,
+    name: &str,
+    work: impl FnOnce() -> Result<T, E> + Send,
+    other: impl FnOnce(Stopped) -> Error,
+) -> Result<T, E> {
     cdp_llvm::guarded(work).unwrap_or_else(|stopped| {
-        let message = stopped.to_string();
         Err(match stopped {
-            Stopped::NoThread(_) | Stopped::OutOfMemory => {
-                Error::OutOfMemory { doing: format!("emit ({name})"), message }
-            }
-            Stopped::Panic(message) => Error::Bug { stage: "emit", place: name.into(), message },
-            _ => Error::Input { name: name.into(), message },
+            Stopped::NoThread(_) | Stopped::OutOfMemory => Error::OutOfMemory {
+                doing: format!("{stage} ({name})"),
+                message: stopped.to_string(),
+            },
+            stopped => other(stopped),
         }
         .into())
     })

@@ -1,6 +1,6 @@
 //! LLVM IR of other compilers: its launches are lowered, and code is made of it.
 
-use cdp_llvm::{ForeignFacts, LlvmModule, LowerError, inkwell};
+use cdp_llvm::{ForeignFacts, LlvmModule, LowerError, LowerOptions, inkwell};
 use cdp_toolchain::Arch;
 
 use crate::compiler::{Compiler, from_lowering};
@@ -35,9 +35,7 @@ impl Compiler {
         options: &CompileOptions,
         want_llvm_ir: bool,
     ) -> Result<DeviceCode, Error> {
-        let abi = self.foreign_abi(arch, options)?;
-        let version = ptx_version::of_foreign(arch, options, bytes)?;
-        let lower_options = self.lower_options(arch, abi, version, options);
+        let lower_options = self.foreign_options(bytes, arch, options)?;
         let address_bits = options.address_size.bits();
         let failed = |error| from_foreign(name, error);
         guard_input(name, || {
@@ -57,9 +55,7 @@ impl Compiler {
         arch: Arch,
         options: &CompileOptions,
     ) -> Result<ForeignFacts, Error> {
-        let abi = self.foreign_abi(arch, options)?;
-        let version = ptx_version::of_foreign(arch, options, bytes)?;
-        let lower_options = self.lower_options(arch, abi, version, options);
+        let lower_options = self.foreign_options(bytes, arch, options)?;
         guard_input(name, || {
             cdp_llvm::foreign_facts(name, bytes, options.address_size.bits(), &lower_options)
                 .map_err(|error| from_foreign(name, error))
@@ -102,9 +98,7 @@ impl Compiler {
         options: &CompileOptions,
         emit: fn(&LlvmModule) -> T,
     ) -> Result<T, Error> {
-        let abi = self.foreign_abi(arch, options)?;
-        let version = ptx_version::of_foreign(arch, options, bytes)?;
-        let lower_options = self.lower_options(arch, abi, version, options);
+        let lower_options = self.foreign_options(bytes, arch, options)?;
         let address_bits = options.address_size.bits();
         guard_input(name, || {
             cdp_llvm::lower_foreign_only(name, bytes, address_bits, &lower_options)
@@ -150,6 +144,18 @@ impl Compiler {
         let name = module.get_name().to_string_lossy().into_owned();
         cdp_llvm::lower_in_place(context, module, options.address_size.bits(), &lower_options)
             .map_err(|error| from_foreign(&name, error))
+    }
+
+    /// How a module of another compiler is lowered; its features decide the version of PTX.
+    pub(crate) fn foreign_options(
+        &self,
+        bytes: &[u8],
+        arch: Arch,
+        options: &CompileOptions,
+    ) -> Result<LowerOptions, Error> {
+        let abi = self.foreign_abi(arch, options)?;
+        let version = ptx_version::of_foreign(arch, options, bytes)?;
+        Ok(self.lower_options(arch, abi, version, options))
     }
 
     pub(crate) fn foreign_abi(

@@ -26,7 +26,6 @@ use crate::foreign::from_foreign;
 use crate::graph::LaunchGraph;
 use crate::input::Input;
 use crate::options::CompileOptions;
-use crate::ptx_version;
 
 mod again;
 mod args;
@@ -111,9 +110,7 @@ impl Compiler {
         options: &CompileOptions,
         want_llvm_ir: bool,
     ) -> Result<Result<(DeviceCode, ClangFacts), LowerError>, Error> {
-        let abi = self.foreign_abi(arch, options)?;
-        let version = ptx_version::of_foreign(arch, options, bytes)?;
-        let lower_options = self.lower_options(arch, abi, version, options);
+        let lower_options = self.foreign_options(bytes, arch, options)?;
         let address_bits = options.address_size.bits();
         guard_input(name, || {
             let emit = || {
