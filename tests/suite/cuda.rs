@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 23] = [
+    let others: [(&str, fn() -> Outcome); 24] = [
         ("messages", messages),
         ("watched_in_other_orders", watched_in_other_orders),
         ("graph_and_layout", graph_and_layout),
@@ -45,6 +45,7 @@ pub fn trials() -> Vec<Trial> {
         ("precompiled_headers", cuda_precompiled::headers),
         ("precompiled_templates", cuda_precompiled::templates),
         ("objects", cuda_objects::objects),
+        ("objects_alone", cuda_objects::objects_alone),
         ("managed_objects", cuda_objects::managed_objects),
         ("static_names", cuda_objects::static_names),
         ("host_files", cuda_objects::host_files),

@@ -2,10 +2,11 @@
 //! files, and managed variables of all.
 
 use std::path::Path;
+use std::process::Command;
 
-use crate::cuda::{COMPUTE_90, finish, folder, link_by_nvcc, succeed, write};
+use crate::cuda::{COMPUTE_90, contains, finish, folder, link_by_nvcc, succeed, write};
 use crate::oracle;
-use crate::run::execute;
+use crate::run::{execute, runtime_library};
 use crate::support::Outcome;
 
 /// A file of the program of [`objects`] and [`static_names`]: both have `static` things of the same names.
@@ -74,6 +75,85 @@ pub fn objects() -> Outcome {
         execute(&program, "output of what nvcc linked", PARTS_SAY)?;
     }
     Ok(())
+}
+
+/// Host code of two kinds with device code of its own, each complete in itself.
+const ALONE: [(&str, &str); 2] = [
+    (
+        "main.cu",
+        "#include <cstdio>
+__managed__ int level = 3;
+__device__ int own = 4;
+template <class T> __global__ void add(T *to) { *to += own + threadIdx.x; level *= 2; }
+int of_cdp();
+int main() {
+    int *p, h = 0;
+    cudaMalloc(&p, sizeof *p);
+    cudaMemset(p, 0, sizeof *p);
+    add<<<1, 1>>>(p);
+    cudaMemcpy(&h, p, sizeof h, cudaMemcpyDeviceToHost);
+    std::printf(\"%d %d %d\\n\", h, level, of_cdp());
+}
+",
+    ),
+    (
+        "part.cdp",
+        "static __device__ int own = 50;
+__global__ void get(int *to) { *to = own; }
+int of_cdp() {
+    int *p;
+    cudaMallocManaged(&p, sizeof *p);
+    get<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    return *p;
+}
+",
+    ),
+];
+const ALONE_SAY: &str = "4 6 50\n";
+
+/// What `-c` makes of a file whose device code needs nothing of others the system's linker completes with a runtime, as what
+/// nvcc makes of it; a device link takes it in all the same. With `-rdc=true` it is left to a device link.
+pub fn objects_alone() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    let runtime = runtime_library().ok_or("libcdp_runtime.a is missing")?;
+    let link = |objects: &[&str]| {
+        let mut link = Command::new("c++");
+        link.args(["-o", "program"]).args(objects).arg(&runtime);
+        finish(link.args(["-lpthread", "-ldl", "-lm"]).current_dir(dir))
+    };
+    let says = |what: &str| {
+        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+        execute(&program, what, ALONE_SAY)
+    };
+    for (name, text) in ALONE {
+        write(dir, name, text)?;
+    }
+    for more in ["-rdc=false", "-G"] {
+        succeed(dir, &["build", "-c", more, "main.cu", "-o", "main.o"])?;
+        succeed(dir, &["build", "-c", more, "part.cdp", "-o", "part.o", "-arch=sm_80,sm_90"])?;
+        link(&["main.o", "part.o"])?;
+        says("output of what c++ linked")?;
+    }
+    succeed(dir, &["build", "main.o", "part.o", "-o", "program"])?;
+    says("output of what cdpc linked")?;
+    succeed(dir, &["build", "-dlink", "main.o", "part.o", "-o", "link.o"])?;
+    link(&["main.o", "part.o", "link.o"])?;
+    says("output with a device link by cdpc")?;
+    if oracle::has_nvcc() {
+        link_by_nvcc(dir, COMPUTE_90, &["main.o", "part.o"])?;
+        says("output with a device link by nvcc")?;
+    }
+    succeed(dir, &["build", "-c", "-rdc=true", "part.cdp", "-o", "part.o"])?;
+    match link(&["main.o", "part.o"]) {
+        Ok(()) => Err("relocatable code is linked without a device link".into()),
+        Err(error) => contains(
+            "the linker's error",
+            error.message().unwrap_or_default(),
+            "__cudaRegisterLinkedBinary_cdp_",
+        ),
+    }
 }
 
 /// Two files of managed variables: one declares the other's, both have a `static` one of one name.

@@ -76,6 +76,9 @@ fn image_record<'ctx>(
     private(module, record.into()).as_pointer_value()
 }
 
+/// What a unit's constructor calls: this and the unit's id.
+pub(crate) const REGISTRATION: &str = "__cudaRegisterLinkedBinary";
+
 /// `__cudaRegisterLinkedBinary<id>(callback, wrapper, id, keep)`: the unit's constructor calls it, and it calls
 /// `register(of, callback)`, which sees to it that `callback` is called with a handle of what the unit is linked into.
 pub(crate) fn define_registration<'ctx>(
@@ -86,7 +89,7 @@ pub(crate) fn define_registration<'ctx>(
     of: PointerValue<'ctx>,
 ) -> Result<()> {
     let (ptr, void) = (context.ptr_type(AddressSpace::default()), context.void_type());
-    let name = format!("__cudaRegisterLinkedBinary{unit}");
+    let name = format!("{REGISTRATION}{unit}");
     let function = module.add_function(&name, void.fn_type(&[ptr.into(); 4], false), None);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, "entry"));

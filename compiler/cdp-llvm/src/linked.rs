@@ -1,5 +1,6 @@
 //! The object that `nvcc -dlink` makes: linked device code, and the functions by which the units that are linked into it
-//! register themselves with a cudart, NVIDIA's or ours. It knows nothing of what the units are.
+//! register themselves with a cudart, NVIDIA's or ours; and what a unit has in its own object for programs that no device
+//! link completes. It knows nothing of what the units are.
 //!
 //! As nvcc's `crt/link.stub` has it: each unit's constructor calls `__cudaRegisterLinkedBinary<id>` with a callback. The
 //! last of them registers the fat binary, and with it every unit, through its callback.
@@ -10,11 +11,13 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::FunctionType;
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, GlobalValue, IntValue, PointerValue,
+};
 
 use crate::artifact::LlvmModule;
 use crate::error::{Result, bug};
-use crate::image::{define_registration, private, wrapper_of};
+use crate::image::{REGISTRATION, define_registration, private, wrapper_of};
 use crate::launch::declare;
 use crate::lower::cudart::WRAPPER_MAGIC;
 use crate::options::LowerOptions;
@@ -23,6 +26,8 @@ use crate::target::CodeTarget;
 /// The version of the record that leads to a fat binary whose last member lists the fat binaries of the units (nvcc's
 /// `fatbinary_section.h`).
 const LINKED_VERSION: u64 = 2;
+/// Of one that has no such list.
+const ALONE_VERSION: u64 = 1;
 
 /// An ELF object for x86-64 that registers a fat binary of linked code for the units with these ids.
 pub fn emit_linked_object(fatbin: &[u8], units: &[String]) -> Result<Vec<u8>> {
@@ -33,6 +38,24 @@ pub fn emit_linked_object(fatbin: &[u8], units: &[String]) -> Result<Vec<u8>> {
         object.emit(fatbin, units)
     })?;
     module.emit_object()
+}
+
+/// Has the unit of a host module register `fatbin`, its whole program, itself: the function that its constructor calls gets a
+/// body. It is weak, so that the one of a device link takes its place. A module without device code has no such function.
+pub(crate) fn register_alone<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    fatbin: &[u8],
+) -> Result<()> {
+    let is_registration = |function: &FunctionValue<'ctx>| {
+        let name = function.get_name().to_bytes();
+        name.starts_with(REGISTRATION.as_bytes()) && function.count_basic_blocks() == 0
+    };
+    match module.get_functions().find(is_registration) {
+        Some(function) => LinkedObject { context, module, builder: context.create_builder() }
+            .alone(function, fatbin),
+        None => Ok(()),
+    }
 }
 
 struct LinkedObject<'m, 'ctx> {
@@ -48,7 +71,9 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         // One more, which ends the list.
         let fatbins = self.variable(ptr.array_type(count + 1).const_zero().into());
         let callbacks = self.variable(ptr.array_type(count.max(1)).const_zero().into());
-        let wrapper = self.wrapper(fatbin, fatbins);
+        let code = self.code(fatbin);
+        code.set_section(Some(".nv_fatbin"));
+        let wrapper = self.wrapper(code, LINKED_VERSION, fatbins);
         let register = self.register(wrapper, [fatbins, callbacks], count)?;
         units.iter().try_for_each(|unit| self.unit(unit, register))
     }
@@ -60,15 +85,23 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         global.as_pointer_value()
     }
 
-    fn wrapper(&self, fatbin: &[u8], fatbins: PointerValue<'ctx>) -> PointerValue<'ctx> {
-        let word = self.context.i32_type();
+    fn code(&self, fatbin: &[u8]) -> GlobalValue<'ctx> {
         let code = private(self.module, self.context.const_string(fatbin, false).into());
-        code.set_section(Some(".nv_fatbin"));
         code.set_alignment(8);
+        code
+    }
+
+    fn wrapper(
+        &self,
+        code: GlobalValue<'ctx>,
+        version: u64,
+        fatbins: PointerValue<'ctx>,
+    ) -> PointerValue<'ctx> {
+        let word = self.context.i32_type();
         let record = self.context.const_struct(
             &[
                 word.const_int(WRAPPER_MAGIC, false).into(),
-                word.const_int(LINKED_VERSION, false).into(),
+                word.const_int(version, false).into(),
                 code.as_pointer_value().into(),
                 fatbins.into(),
             ],
@@ -125,19 +158,52 @@ impl<'ctx> LinkedObject<'_, 'ctx> {
         builder.build_conditional_branch(is_last, all, end)?;
 
         builder.position_at_end(all);
-        let made =
-            self.call("__cudaRegisterFatBinary", ptr.fn_type(&[ptr.into()], false), wrapper)?;
-        let made = made.ok_or_else(|| bug("linked", "no handle"))?;
-        let made = made.into_pointer_value();
-        builder.build_store(handle, made)?;
-        let at_exit = unregister.as_global_value().as_pointer_value();
-        self.call("atexit", context.i32_type().fn_type(&[ptr.into()], false), at_exit)?;
+        let made = self.begin(wrapper, handle, unregister)?;
         self.call_back(function, callbacks, count, made)?;
         self.call("__cudaRegisterFatBinaryEnd", void.fn_type(&[ptr.into()], false), made)?;
         builder.build_unconditional_branch(end)?;
         builder.position_at_end(end);
         builder.build_return(None)?;
         Ok(function)
+    }
+
+    /// Registers a fat binary until the program ends; its handle.
+    fn begin(
+        &self,
+        wrapper: PointerValue<'ctx>,
+        handle: PointerValue<'ctx>,
+        unregister: FunctionValue<'ctx>,
+    ) -> Result<PointerValue<'ctx>> {
+        let ptr = self.context.ptr_type(AddressSpace::default());
+        let made =
+            self.call("__cudaRegisterFatBinary", ptr.fn_type(&[ptr.into()], false), wrapper)?;
+        let made = made.ok_or_else(|| bug("linked", "no handle"))?.into_pointer_value();
+        self.builder.build_store(handle, made)?;
+        let at_exit = unregister.as_global_value().as_pointer_value();
+        let ty = self.context.i32_type().fn_type(&[ptr.into()], false);
+        self.call("atexit", ty, at_exit)?;
+        Ok(made)
+    }
+
+    /// The body of a unit's registration that registers a fat binary of its own.
+    fn alone(&self, registration: FunctionValue<'ctx>, fatbin: &[u8]) -> Result<()> {
+        let (ptr, void) =
+            (self.context.ptr_type(AddressSpace::default()), self.context.void_type());
+        // Where constants lie: what is in CUDA's section of an object with relocatable code would be taken for its own.
+        let wrapper = self.wrapper(self.code(fatbin), ALONE_VERSION, ptr.const_null());
+        let handle = self.variable(ptr.const_null().into());
+        let unregister = self.unregister(handle)?;
+        registration.set_linkage(Linkage::WeakAny);
+        self.builder.position_at_end(self.context.append_basic_block(registration, "entry"));
+        let made = self.begin(wrapper, handle, unregister)?;
+        let callback =
+            registration.get_nth_param(0).ok_or_else(|| bug("linked", "no parameter"))?;
+        let ty = void.fn_type(&[ptr.into()], false);
+        let callback = callback.into_pointer_value();
+        self.builder.build_indirect_call(ty, callback, &[made.into()], "")?;
+        self.call("__cudaRegisterFatBinaryEnd", ty, made)?;
+        self.builder.build_return(None)?;
+        Ok(())
     }
 
     /// Calls each callback with the handle.

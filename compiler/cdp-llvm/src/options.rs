@@ -66,6 +66,8 @@ pub struct CudartUnit {
     pub module_id: String,
     /// A fat binary of relocatable device objects (fatbinary's `--device-c`).
     pub fatbin: Arc<[u8]>,
+    /// A fat binary of the same code as a whole program, for programs that no device link completes.
+    pub alone: Option<Arc<[u8]>>,
     /// Symbols of the kernels that the device code defines.
     pub kernels: Vec<String>,
 }

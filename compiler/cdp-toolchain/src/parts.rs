@@ -104,7 +104,8 @@ fn of_object(bytes: &[u8], file: &object::File<'_>) -> ObjectParts {
     for symbol in file.symbols() {
         let Ok(name) = symbol.name() else { continue };
         if let Some(id) = name.strip_prefix(UNIT_REGISTRATION) {
-            let list = match symbol.is_undefined() {
+            // A weak one is for programs that nobody links so.
+            let list = match symbol.is_undefined() || symbol.is_weak() {
                 true => &mut parts.units,
                 false => &mut parts.linked_units,
             };

@@ -198,6 +198,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         // Counts where a program asks for the date.
         source_date_epoch: _,
         cudadevrt,
+        stands_alone,
         mend_declarations,
         cxx_standard,
         cache_dir: _,
@@ -218,7 +219,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("host-args", format!("{host_args:?}"));
     key.field("macros", format!("{macros:?}"));
     key.field("warnings", format!("{warnings:?}"));
-    key.field("devrt", format!("{cudadevrt:?}"));
+    key.field("devrt", format!("{cudadevrt:?} {stands_alone}"));
     key.field("std", format!("{cxx_standard:?}"));
     key.field("mend", [u8::from(*mend_declarations)]);
 }

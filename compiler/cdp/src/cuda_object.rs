@@ -1,22 +1,36 @@
 //! Host objects that nvcc links: host code for NVIDIA's cudart with relocatable device code inside
-//! (what `nvcc -dc` makes).
+//! (what `nvcc -dc` makes). Where the options ask for it ([`crate::CompileOptions::stands_alone`]) and the device code needs
+//! nothing of others it is inside as a whole program as well (what `nvcc -c` makes), which counts where no device link
+//! has taken the relocatable code in.
 //!
 //! Of a `.cdp` file our own host pass makes the code around the device code, of a `.cu` file clang does.
 
-use cdp_toolchain::{AddressSize, Arch, FatbinInput, FatbinOptions, ImageKind, fatbinary};
+use cdp_toolchain::{
+    AddressSize, Arch, Assembled, FatbinInput, FatbinOptions, ImageKind, fatbinary,
+};
 
 use crate::analysis::{Pass, SourceInput};
+use crate::beside::joined;
 use crate::build::Build;
-use crate::cuda::{self, Half};
+use crate::compiler::Compiler;
+use crate::cuda;
 use crate::emit::DeviceCode;
 use crate::error::Error;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::options::CompileOptions;
 use crate::request::{BuildRequest, Goal};
 
 /// Digits of the cache key in a module's name; 64 bits tell the objects of a program apart.
 const MODULE_ID_DIGITS: usize = 16;
 const MODULE_ID_PREFIX: &str = "_cdp_";
+
+/// What goes into the fat binaries of an object.
+struct Images {
+    relocatable: Vec<FatbinInput>,
+    /// Whole programs, as long as there is one for each architecture.
+    whole: Option<Vec<FatbinInput>>,
+}
 
 impl Build<'_> {
     /// The object of a `.cdp` source.
@@ -31,7 +45,7 @@ impl Build<'_> {
             .into());
         }
         let module_id = self.module_id(source)?;
-        let mut images = Vec::new();
+        let mut images = Images::new(options);
         for arch in options.archs() {
             let Some(mut analysis) = self.analysis(source, Pass::Device(arch))? else {
                 return Err(self.failed());
@@ -48,9 +62,9 @@ impl Build<'_> {
         let Some(host) = self.analysis(source, Pass::Host)? else {
             return Err(self.failed());
         };
-        let fatbin = self.relocatable(source, &images)?;
+        let fatbins = self.fat_binaries(source, &images)?;
         let kernels = self.out.kernels.iter().map(|kernel| kernel.symbol.clone()).collect();
-        Ok(self.compiler.emit_cuda_host(&host, options, module_id, &fatbin, kernels)?)
+        Ok(self.compiler.emit_cuda_host(&host, options, module_id, fatbins, kernels)?)
     }
 
     /// The object of a `.cu` source.
@@ -62,15 +76,15 @@ impl Build<'_> {
         if source.host_language().is_some() {
             return self.cuda_host(source);
         }
-        let mut images = Vec::new();
+        let mut images = Images::new(options);
         for arch in options.archs() {
             let code = self.cuda_device(source, arch, false)?;
             self.add_images(source, arch, code, &mut images)?;
         }
-        let fatbin = self.relocatable(source, &images)?;
+        let (fatbin, alone) = self.fat_binaries(source, &images)?;
         let name = cuda::relocatable_name(source);
         job.write(&name, &fatbin).map_err(Error::Tool)?;
-        let read = self.compiler.read_cuda(job, source, Half::HostAlone, options)?;
+        let read = self.compiler.read_host_alone(job, source, options, alone.as_deref())?;
         let mut object = self.take_half(read)?;
         let id = self.module_id(source)?;
         rename_unit(&mut object, id.trim_start_matches(MODULE_ID_PREFIX));
@@ -83,30 +97,75 @@ impl Build<'_> {
         source: &SourceInput,
         arch: Arch,
         code: DeviceCode,
-        images: &mut Vec<FatbinInput>,
+        images: &mut Images,
     ) -> Result<(), Failure> {
         let options = self.request.options;
         let stem = Input::Source(source.clone()).stem();
-        let job = self.request.job;
-        let assembled = self.compiler.assemble(job, &stem, &code.ptx, arch, options)?;
+        if images.whole.is_some() && !cdp_toolchain::is_whole_program(&code.ptx) {
+            images.whole = None;
+        }
+        let (assembled, whole) =
+            self.assemble_both(&stem, &code.ptx, arch, images.whole.is_some())?;
         self.out.tool_warnings.extend(assembled.warnings);
         let image = |kind, bytes| FatbinInput { kind, arch, bytes };
-        images.push(image(ImageKind::Elf, assembled.object.bytes));
+        images.add(
+            image(ImageKind::Elf, assembled.object.bytes),
+            whole.map(|whole| image(ImageKind::Elf, whole)),
+        );
         if Some(arch) == options.archs().into_iter().max_by_key(|arch| arch.number()) {
-            images.push(image(ImageKind::Ptx, code.ptx.into_bytes()));
+            let ptx = image(ImageKind::Ptx, code.ptx.into_bytes());
+            images.add(ptx.clone(), Some(ptx));
         }
         Ok(())
     }
 
-    fn relocatable(
+    /// A relocatable object, and the bytes of a whole program if that is wanted, beside it.
+    fn assemble_both(
+        &self,
+        stem: &str,
+        ptx: &str,
+        arch: Arch,
+        wants_whole: bool,
+    ) -> Result<(Assembled, Option<Vec<u8>>), Error> {
+        let (compiler, job, options) = (self.compiler, self.request.job, self.request.options);
+        let relocatable = || compiler.assemble(job, stem, ptx, arch, options);
+        if !wants_whole {
+            return Ok((relocatable()?, None));
+        }
+        if !Compiler::is_whole_program(ptx, options) {
+            // As with debug information, which is mended in relocatable objects only.
+            let assembled = relocatable()?;
+            let objects = [assembled.object.clone()];
+            let linked = compiler.link(job, stem, &objects, arch, options)?;
+            return Ok((assembled, Some(linked.bytes)));
+        }
+        let whole = || compiler.assemble_whole(job, &format!("{stem}-whole"), ptx, arch, options);
+        let (assembled, whole) = match options.threads {
+            1 => (relocatable(), whole()),
+            _ => std::thread::scope(|scope| {
+                let whole = scope.spawn(whole);
+                (relocatable(), joined(whole))
+            }),
+        };
+        Ok((assembled?, Some(whole?.object.bytes)))
+    }
+
+    /// The fat binary of relocatable code, and that of the whole program if there is one.
+    fn fat_binaries(
         &self,
         source: &SourceInput,
-        images: &[FatbinInput],
-    ) -> Result<Vec<u8>, Failure> {
-        let address_size = self.request.options.address_size;
-        let pack = FatbinOptions { address_size, compress: true, relocatable: true };
+        images: &Images,
+    ) -> Result<(Vec<u8>, Option<Vec<u8>>), Failure> {
         let stem = Input::Source(source.clone()).stem();
-        Ok(fatbinary(self.compiler.toolchain(), self.request.job, &stem, images, pack)?)
+        let pack = |stem: &str, images: &[FatbinInput], relocatable| {
+            let address_size = self.request.options.address_size;
+            let pack = FatbinOptions { address_size, compress: true, relocatable };
+            fatbinary(self.compiler.toolchain(), self.request.job, stem, images, pack)
+        };
+        let whole = images.whole.as_ref();
+        let whole =
+            whole.map(|images| pack(&format!("{stem}-whole"), images, false)).transpose()?;
+        Ok((pack(&stem, &images.relocatable, true)?, whole))
     }
 
     /// A name that is the same whenever the same object is made, and that no other object has.
@@ -144,6 +203,20 @@ fn rename_unit(object: &mut [u8], digits: &str) {
         let start = from + found + PREFIX.len();
         object[start..start + length].copy_from_slice(&new);
         from = start + length;
+    }
+}
+
+impl Images {
+    fn new(options: &CompileOptions) -> Images {
+        let whole = options.stands_alone.then(Vec::new);
+        Images { relocatable: Vec::new(), whole }
+    }
+
+    fn add(&mut self, relocatable: FatbinInput, whole: Option<FatbinInput>) {
+        self.relocatable.push(relocatable);
+        if let (Some(images), Some(whole)) = (&mut self.whole, whole) {
+            images.push(whole);
+        }
     }
 }
 

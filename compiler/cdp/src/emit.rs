@@ -100,8 +100,8 @@ impl Compiler {
         self.emit_host_for(analysis, options, HostRuntime::Cdp)
     }
 
-    /// The host pass's object for NVIDIA's cudart, with `fatbin`, which holds relocatable device
-    /// objects, inside (see [`CudartUnit`]).
+    /// The host pass's object for NVIDIA's cudart, with fat binaries inside: relocatable device objects, and perhaps the
+    /// whole program (see [`CudartUnit`]).
     ///
     /// # Errors
     /// As [`Compiler::emit_ptx`].
@@ -110,10 +110,11 @@ impl Compiler {
         analysis: &Analysis,
         options: &CompileOptions,
         module_id: String,
-        fatbin: &[u8],
+        (fatbin, alone): (Vec<u8>, Option<Vec<u8>>),
         kernels: Vec<String>,
     ) -> Result<Vec<u8>, Error> {
-        let unit = CudartUnit { module_id, fatbin: fatbin.into(), kernels };
+        let (fatbin, alone) = (fatbin.into(), alone.map(Into::into));
+        let unit = CudartUnit { module_id, fatbin, alone, kernels };
         self.emit_host_for(analysis, options, HostRuntime::Cudart(unit))
     }
 

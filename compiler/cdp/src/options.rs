@@ -75,6 +75,9 @@ pub struct CompileOptions {
     pub source_date_epoch: Option<u64>,
     /// When the device runtime is linked.
     pub cudadevrt: Cudadevrt,
+    /// Objects of [`crate::Goal::CudaObject`] register their device code themselves, as nvcc's do without `-rdc=true`, where it
+    /// needs nothing of other objects and no device link has taken it in.
+    pub stands_alone: bool,
     /// `--fix`: mend PTX and objects that declare kernels of other files as functions, as clang does.
     pub mend_declarations: bool,
     /// `-std=` for `.cu` files, `gnu++17` unless given; `.cdp` is one language.
@@ -120,6 +123,7 @@ impl Default for CompileOptions {
             warnings: WarningOptions::default(),
             source_date_epoch: None,
             cudadevrt: Cudadevrt::Auto,
+            stands_alone: false,
             mend_declarations: false,
             cxx_standard: None,
             cache_dir: None,

@@ -70,6 +70,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("debug", "none, lines or full"),
     ("maxrregcount", "a number of registers"),
     ("cudadevrt", "auto, always or never"),
+    (
+        "stands-alone",
+        "true or false: whether objects register device code that no device link has taken in",
+    ),
     ("threads", "how many threads compile a module; 0 for as many as there are"),
     ("fix", "true or false: mend inputs that declare kernels as functions"),
     ("include-dir", "a folder; each adds one"),
@@ -203,6 +207,7 @@ impl CompileOptions {
                     ],
                 )?;
             }
+            "stands-alone" => self.stands_alone = bool_of(value)?,
             "threads" => self.threads = number(value)?,
             "fix" => self.mend_declarations = bool_of(value)?,
             "disk-includes" => self.disk_includes = bool_of(value)?,

@@ -22,8 +22,9 @@ use super::Unit;
 use super::abi::ParamAbi;
 use super::host::{CONSTANT, HostVariable, text};
 use crate::error::{Result, bug};
-use crate::image::register_with_constructor;
+use crate::image::{REGISTRATION, register_with_constructor};
 use crate::launch::declare;
+use crate::linked::register_alone;
 use crate::options::CudartUnit;
 
 /// Magic number and version of the record that leads to a fat binary (nvcc's `fatbinary_section.h`).
@@ -42,6 +43,9 @@ pub(super) fn register_unit(unit: &Unit<'_, '_>, cudart: &CudartUnit) -> Result<
         "__nv_module_id",
     );
     registration.constructor(callback, wrapper, id)?;
+    if let Some(fatbin) = &cudart.alone {
+        register_alone(unit.context, unit.llvm, fatbin)?;
+    }
     name_calls(unit);
     Ok(())
 }
@@ -229,7 +233,7 @@ impl<'ctx> Registration<'_, '_, 'ctx> {
         builder.position_at_end(context.append_basic_block(nothing, "entry"));
         builder.build_return(None)?;
         let nothing = nothing.as_global_value().as_pointer_value();
-        let name = format!("__cudaRegisterLinkedBinary{}", self.cudart.module_id);
+        let name = format!("{REGISTRATION}{}", self.cudart.module_id);
         let args = [callback, wrapper, id, nothing];
         register_with_constructor(context, self.unit.llvm, &name, &args, CONSTRUCTOR_PRIORITY)
     }

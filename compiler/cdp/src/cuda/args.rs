@@ -89,7 +89,6 @@ pub(super) fn request(
             device(&mut add, options);
         }
         Half::Host
-        | Half::HostAlone
         | Half::HostUnoptimised(_)
         | Half::HostBitcode
         | Half::Text(None)
@@ -173,7 +172,7 @@ fn output(half: Half) -> (&'static [&'static str], &'static str) {
         Half::HostUnoptimised(_) => {
             (&["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"], "bc")
         }
-        Half::Host | Half::HostAlone => (&["-c"], "o"),
+        Half::Host => (&["-c"], "o"),
         Half::Text(_) => (&["-E", "-P"], "i"),
         Half::Marked(_) => (&["-E"], "i"),
         Half::Check(_) => (&["-fsyntax-only"], ""),
@@ -182,7 +181,7 @@ fn output(half: Half) -> (&'static [&'static str], &'static str) {
 
 /// Whether the half is to hold the device code and register itself.
 fn is_alone(half: Half) -> bool {
-    matches!(half, Half::HostAlone | Half::HostUnoptimised(true))
+    half == Half::HostUnoptimised(true)
 }
 
 /// What `static` kernels and variables of device code are told apart by when several files are linked: the

@@ -50,10 +50,8 @@ pub(crate) enum Half {
     Device(Arch),
     /// An object of the host half.
     Host,
-    /// An object of the host half that holds the device code ([`relocatable_name`]) and registers itself
-    /// with NVIDIA's runtime.
-    HostAlone,
-    /// Bitcode that the object of the host half is made of, not optimised; true for one as [`Half::HostAlone`].
+    /// Bitcode that the object of the host half is made of, not optimised; true for one that holds the device code
+    /// ([`relocatable_name`]) and registers itself with NVIDIA's runtime.
     HostUnoptimised(bool),
     /// Bitcode of the host half, not optimised, for looking at.
     HostBitcode,
@@ -237,12 +235,22 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<Read, Error> {
         match half {
-            Half::Host | Half::HostAlone => {
-                let unoptimised = Half::HostUnoptimised(half == Half::HostAlone);
-                self.host_by_bitcode(job, source, unoptimised, options)
+            Half::Host => {
+                self.host_by_bitcode(job, source, Half::HostUnoptimised(false), options, None)
             }
             _ => self.read_half(job, source, half, options),
         }
+    }
+
+    /// Has clang read the host half of an object, whose constructor registers `alone` where no device link does.
+    pub(crate) fn read_host_alone(
+        &self,
+        job: &Job,
+        source: &SourceInput,
+        options: &CompileOptions,
+        alone: Option<&[u8]>,
+    ) -> Result<Read, Error> {
+        self.host_by_bitcode(job, source, Half::HostUnoptimised(true), options, alone)
     }
 
     /// The object of a host half, by way of bitcode in which it is made to do as nvcc's host code does
@@ -253,12 +261,13 @@ impl Compiler {
         source: &SourceInput,
         half: Half,
         options: &CompileOptions,
+        alone: Option<&[u8]>,
     ) -> Result<Read, Error> {
         let mut read = self.read_half(job, source, half, options)?;
         if let Some(bitcode) = read.bytes.take() {
             let finished = match job.is_dry_run() {
                 true => Vec::new(),
-                false => cdp_llvm::finish_host(&source.name(), &bitcode)
+                false => cdp_llvm::finish_host(&source.name(), &bitcode, alone)
                     .map_err(|error| from_foreign(&source.name(), error))?,
             };
             let stem = format!("{}-finished", Input::Cuda(source.clone()).stem());

@@ -164,6 +164,9 @@ pub struct Source {
     /// Link the device runtime: auto, always, never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub cudadevrt: String,
+    /// Of an object (-c): leave its device code to a device link, where it could run by itself (-rdc)
+    #[arg(long, value_name = "BOOL", value_parser = parse_bool)]
+    pub relocatable_device_code: Option<bool>,
     /// Entry points for device-side launches: auto, documented, documented-v2, cdp2, cdp2-v2
     #[arg(long, value_name = "ABI", default_value = "auto")]
     pub launch_abi: String,

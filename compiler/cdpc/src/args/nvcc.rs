@@ -174,11 +174,7 @@ pub const NVCC: &[Row] = &[
     valued("--gpu-architecture", "-arch", Arch),
     valued("--gpu-code", "-code", Code),
     valued("--generate-code", "-gencode", Gencode),
-    valued(
-        "--relocatable-device-code",
-        "-rdc",
-        Nothing("code that is linked with other code is relocatable, a whole program is not"),
-    ),
+    valued("--relocatable-device-code", "-rdc", Ours("--relocatable-device-code")),
     valued("--entries", "-e", Refused("all kernels are compiled")),
     flag("--extra-device-vectorization", "-extra-device-vectorization", Nothing(SAME_CODE)),
     flag("--keep-device-functions", "-keep-device-functions", Nothing(SAME_CODE)),
