@@ -73,7 +73,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::targets::{TargetData, TargetMachine};
 use inkwell::types::BasicType;
-use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode};
+use inkwell::values::FunctionValue;
 
 use crate::error::Result;
 use crate::kernel::LAUNCH;
@@ -87,7 +87,7 @@ use child::{Child, is_kernel};
 use distribute::Mode;
 use gather::Gather;
 use independent::{Dependence, Independent};
-use parent::{LaunchSite, Parent};
+use parent::{LaunchSite, Parent, sites_of};
 use print::{LaunchPass, Printer};
 use recording::Recording;
 pub(crate) use remark::Optimized;
@@ -196,21 +196,6 @@ pub(crate) enum Untouched {
 /// What is to be done with the sites of each kernel.
 type Plans<'ctx> = Vec<(FunctionValue<'ctx>, Vec<Plan<'ctx>>)>;
 
-/// The launches of a function, in the order of its code.
-fn sites_of(function: FunctionValue<'_>) -> Vec<LaunchSite<'_>> {
-    let mut sites = Vec::new();
-    for instruction in function.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
-        let launches = instruction.get_opcode() == InstructionOpcode::Call
-            && View::instruction(instruction)
-                .callee()
-                .is_some_and(|called| called.name() == LAUNCH);
-        if let (true, Ok(call)) = (launches, CallSiteValue::try_from(instruction)) {
-            sites.push(LaunchSite::new(call));
-        }
-    }
-    sites
-}
-
 fn has_launches(module: &Module<'_>) -> bool {
     module.get_function(LAUNCH).is_some_and(raw::has_uses)
 }
@@ -290,12 +275,17 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             if sites.is_empty() {
                 continue;
             }
-            if is_kernel(function) {
-                parents.push((function, sites));
-            } else if raw::has_uses(function) {
-                let reason = "it launches from a device function that cannot be inlined";
+            let reason = match is_kernel(function) {
+                true if sites.len() <= parent::MOST_SITES => {
+                    parents.push((function, sites));
+                    continue;
+                }
+                true => parent::too_many(sites.len()),
+                false => "it launches from a device function that cannot be inlined".into(),
+            };
+            if is_kernel(function) || raw::has_uses(function) {
                 for site in &sites {
-                    self.remark(function, site, LaunchOutcome::Kept, reason.into(), None);
+                    self.remark(function, site, LaunchOutcome::Kept, reason.clone(), None);
                 }
             }
         }

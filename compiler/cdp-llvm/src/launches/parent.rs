@@ -7,10 +7,12 @@ use cdp_ir::{Aggregate, RuntimeFn};
 use cdp_launch::StreamConst;
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue,
+    BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
+    InstructionValue,
 };
 
 use super::calls::{Callee, callee};
+use crate::kernel::LAUNCH;
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
 use crate::raw::view::View;
@@ -256,4 +258,27 @@ fn runtime(func: RuntimeFn, found: &mut Parent) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The launches of a function, in the order of its code.
+pub(super) fn sites_of(function: FunctionValue<'_>) -> Vec<LaunchSite<'_>> {
+    let mut sites = Vec::new();
+    for instruction in function.get_basic_block_iter().flat_map(|b| b.get_instructions()) {
+        let launches = instruction.get_opcode() == InstructionOpcode::Call
+            && View::instruction(instruction)
+                .callee()
+                .is_some_and(|called| called.name() == LAUNCH);
+        if let (true, Ok(call)) = (launches, CallSiteValue::try_from(instruction)) {
+            sites.push(LaunchSite::new(call));
+        }
+    }
+    sites
+}
+
+/// At how many places a kernel may launch. What one place means for the others is asked of each two of them.
+pub(super) const MOST_SITES: usize = 64;
+
+/// Why nothing is done with a kernel that launches at more.
+pub(super) fn too_many(sites: usize) -> String {
+    format!("its kernel launches at {sites} places, and at most {MOST_SITES} are looked at")
 }

@@ -8,9 +8,9 @@ use inkwell::values::{BasicValueEnum, FunctionValue};
 use super::calls::launches;
 use super::child::is_kernel;
 use super::independent::Dependence;
-use super::parent::{self, LaunchSite, Parent};
+use super::parent::{self, LaunchSite, Parent, sites_of};
 use super::sequence::{self, Sequence, Shape};
-use super::{Pass, independent, relax, single, sites_of, together};
+use super::{Pass, independent, relax, single, together};
 use crate::options::LaunchOpt;
 use crate::raw::view::View;
 
@@ -34,33 +34,40 @@ impl<'ctx> Pass<'_, 'ctx> {
         sites: &[LaunchSite<'ctx>],
         facts: &Parent,
     ) -> Recording {
-        let ordered: Vec<_> = sites.iter().filter(|site| site.in_null_stream()).collect();
-        if let Err(reason) = together::why_not(kernel, &ordered) {
-            return Recording::Impossible(reason);
-        }
-        if self.options.launch_tuning.sequence == 0 || !self.options.abi.is_v2() {
-            return Recording::Off;
-        }
-        if single::calls_itself_alone(kernel, sites) && !ordered.iter().any(|site| nests(site)) {
-            // The block would find out each time that it begins.
-            return Recording::Impossible(
-                "its one thread has nobody to share a launch with".into(),
-            );
-        }
-        match self.why_not_recorded(kernel, sites, facts) {
+        let off = self.options.launch_tuning.sequence == 0 || !self.options.abi.is_v2();
+        let found = match off {
+            // Lanes run children under a lock all the same.
+            true => {
+                let ordered: Vec<_> = sites.iter().filter(|site| site.in_null_stream()).collect();
+                together::why_not(kernel, &ordered)
+            }
+            false => self.why_not_recorded(kernel, sites, facts),
+        };
+        match found {
+            Ok(()) if off => Recording::Off,
             Ok(()) => Recording::Done,
             Err(reason) => Recording::Impossible(reason),
         }
     }
 
+    /// What keeps launches from being recorded, in words: of a kernel's own, and of those of a child that the block that
+    /// runs it counts on.
     fn why_not_recorded(
         &mut self,
         parent: FunctionValue<'ctx>,
         sites: &[LaunchSite<'ctx>],
         facts: &Parent,
     ) -> std::result::Result<(), String> {
+        if sites.len() > parent::MOST_SITES {
+            return Err(parent::too_many(sites.len()));
+        }
         let ordered: Vec<&LaunchSite<'ctx>> =
             sites.iter().filter(|site| site.in_null_stream()).collect();
+        together::why_not(parent, &ordered)?;
+        if single::calls_itself_alone(parent, sites) && !ordered.iter().any(|site| nests(site)) {
+            // The block would find out each time that it begins.
+            return Err("its one thread has nobody to share a launch with".into());
+        }
         if self.options.per_thread_stream {
             return Err("a thread has a default stream of its own".into());
         }

@@ -14,6 +14,7 @@ use inkwell::values::FunctionValue;
 
 use super::access::Function;
 use super::calls::register_of;
+use super::dominators::Dominators;
 use super::form::Symbol;
 use super::parent::LaunchSite;
 use crate::raw;
@@ -46,21 +47,19 @@ fn is_guarded<'ctx>(
     sites: &[&LaunchSite<'ctx>],
     names: Names<'_, 'ctx>,
 ) -> bool {
-    let blocks = View::function(kernel).blocks();
-    let Some(entry) = blocks.first().copied() else { return false };
     let targets: Option<HashSet<Block<'ctx>>> =
         sites.iter().map(|s| View::instruction(raw::instruction(s.call)).block()).collect();
-    let Some(targets) = targets else { return false };
-    blocks.iter().any(|block| {
-        let Some((end, condition)) = block.terminator().and_then(|e| Some((e, e.condition()?)))
+    let flow = Dominators::new(View::function(kernel));
+    let gates = |target| flow.gates(target).into_iter().collect::<HashSet<_>>();
+    let common = targets
+        .and_then(|targets| targets.into_iter().map(gates).reduce(|one, other| &one & &other));
+    common.into_iter().flatten().any(|(from, to)| {
+        let Some((end, condition)) = from.terminator().and_then(|e| Some((e, e.condition()?)))
         else {
             return false;
         };
         let [then, otherwise] = end.successors()[..] else { return false };
-        then != otherwise
-            && [(then, true), (otherwise, false)].into_iter().any(|(to, truth)| {
-                chooses(names, condition, truth, 0) && is_gate(entry, (*block, to), &targets)
-            })
+        then != otherwise && chooses(names, condition, to == then, 0)
     })
 }
 
@@ -212,26 +211,6 @@ fn asks_for_more_than_x(kernel: View<'_>) -> bool {
 /// Whether a value is this special register.
 fn is_register(value: View<'_>, name: &str) -> bool {
     register_of(value).is_some_and(|found| found == name)
-}
-
-/// Whether no block of `targets` is reached from `entry` but over an edge.
-fn is_gate<'ctx>(
-    entry: Block<'ctx>,
-    edge: (Block<'ctx>, Block<'ctx>),
-    targets: &HashSet<Block<'ctx>>,
-) -> bool {
-    let (mut seen, mut work) = (HashSet::from([entry]), vec![entry]);
-    while let Some(block) = work.pop() {
-        if targets.contains(&block) {
-            return false;
-        }
-        for next in block.successors() {
-            if (block, next) != edge && seen.insert(next) {
-                work.push(next);
-            }
-        }
-    }
-    true
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 //! of one warp are in different turns, ptxas brings groups of them together of which one has the lock and the others
 //! wait for it (seen on an H200: launches lost, done twice, or a grid that never ends). An analysis.
 //!
-//! Legality. One thread of a block is never in two places. Else all lanes leave a loop around a site in the same turn:
-//! each way out is one that every lane comes to in each turn, and its condition is the same for all of them, made of
-//! what is the same for the block and of what counts the turns of the loops around it. There is one way back to a
-//! loop's beginning, so that lanes meet again behind each branch in it, and no way round but by such a beginning. No two
-//! sites of a loop lie on different sides of a branch that lanes may take differently.
+//! Legality. One thread of a block is never in two places. Else all lanes leave a loop around a site in the same turn,
+//! and there is one way back to its beginning, so that lanes meet again behind each branch in it: what decides about
+//! leaving is the same for all, and all come to ask, as lanes do that no branch has sent different ways since the turn
+//! began. No two sites of a loop lie on different sides of a branch that lanes may take differently.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
@@ -42,21 +42,29 @@ pub(super) fn why_not<'ctx>(
         return Ok(());
     }
     let flow = Flow::new(kernel);
-    if !places.iter().all(|place| flow.blocks.reaches(*place)) {
-        return Err("control does not come to it".into());
-    }
-    for place in &places {
-        if reachable(*place).contains(place) && !flow.turns_together(*place) {
+    let onward: Vec<_> = places.iter().map(|place| flow.blocks.onward(*place)).collect();
+    for (place, onward) in places.iter().zip(&onward) {
+        // A way round that goes through no loop's beginning is one that control jumps into.
+        if onward.contains(place) || !flow.turns_together(*place) {
             return Err("threads of a warp may be in different turns of the loop around it".into());
         }
     }
-    for (index, one) in places.iter().enumerate() {
-        for other in &places[index + 1..] {
-            if flow.share_loop(*one, *other)
-                && !flow.follow(*one, *other)
-                && !flow.choose_alike(*one, *other)
-            {
-                return Err("threads of a warp may choose other launches in a loop".into());
+    let follow = |one: usize, other: usize| {
+        places[one] == places[other] || onward[one].contains(&places[other])
+    };
+    for found in &flow.loops {
+        let inside: Vec<_> =
+            (0..places.len()).filter(|site| found.blocks.contains(&places[*site])).collect();
+        if inside.len() < 2 {
+            continue;
+        }
+        let sides = flow.sides(found, &Asked::default(), 0);
+        for (index, one) in inside.iter().enumerate() {
+            for other in &inside[index + 1..] {
+                let apart = |sides| lie_apart(sides, places[*one], places[*other]);
+                if !follow(*one, *other) && !follow(*other, *one) && sides.iter().any(apart) {
+                    return Err("threads of a warp may choose other launches in a loop".into());
+                }
             }
         }
     }
@@ -66,7 +74,21 @@ pub(super) fn why_not<'ctx>(
 struct Flow<'ctx> {
     function: Function<'ctx>,
     blocks: Dominators<'ctx>,
+    /// The smallest first.
     loops: Vec<Loop<'ctx>>,
+    /// Whether all lanes leave a loop in the same turn, by its first block, where that is known.
+    known: RefCell<HashMap<Block<'ctx>, bool>>,
+}
+
+/// The blocks on each of the ways that lanes may go at the end of one.
+type Sides<'ctx> = Vec<HashSet<Block<'ctx>>>;
+
+/// What was asked about on the way to an answer: it may be taken to hold, since one thing that does not is the answer.
+#[derive(Default)]
+struct Asked<'ctx> {
+    values: HashSet<View<'ctx>>,
+    /// Loops, by their first blocks.
+    loops: HashSet<Block<'ctx>>,
 }
 
 impl<'ctx> Flow<'ctx> {
@@ -74,102 +96,116 @@ impl<'ctx> Flow<'ctx> {
         let view = View::function(kernel);
         let blocks = Dominators::new(view);
         let loops = blocks.loops();
-        Flow { function: Function::parent(view), blocks, loops }
+        let flow =
+            Flow { function: Function::parent(view), blocks, loops, known: RefCell::default() };
+        for found in &flow.loops {
+            let alike = flow.leaves_alike(found, &mut Asked::default(), 0);
+            flow.known.borrow_mut().insert(found.head, alike);
+        }
+        flow
     }
 
     /// Whether all lanes that are in the loops around a block leave each of them in the same turn.
     fn turns_together(&self, place: Block<'ctx>) -> bool {
-        let mut around = self.loops.iter().filter(|found| found.blocks.contains(&place)).peekable();
-        around.peek().is_some()
-            && around.all(|found| self.leaves_alike(found))
-            && !self.goes(place, place)
+        let known = self.known.borrow();
+        self.loops.iter().all(|found| !found.blocks.contains(&place) || known[&found.head])
     }
 
     /// Whether all lanes leave a loop in the same turn, and begin each together.
-    fn leaves_alike(&self, found: &Loop<'ctx>) -> bool {
-        let [end] = found.ends[..] else { return false };
-        let leaves = |block: &&Block<'ctx>| {
-            block.successors().iter().any(|next| !found.blocks.contains(next))
+    fn leaves_alike(&self, found: &Loop<'ctx>, asked: &mut Asked<'ctx>, depth: u32) -> bool {
+        if let Some(known) = self.known.borrow().get(&found.head) {
+            return *known;
+        }
+        if !asked.loops.insert(found.head) {
+            return true;
+        }
+        let last: HashSet<_> =
+            found.blocks.iter().copied().filter(|block| found.is_last(*block)).collect();
+        found.ends.len() == 1
+            && last.iter().all(|block| self.is_alike(*block, asked, depth))
+            && self.sides(found, asked, depth + 1).iter().flatten().all(|s| s.is_disjoint(&last))
+    }
+
+    /// For each block of a loop at whose end lanes may part, where they come to on each way until they meet again, in one
+    /// turn.
+    fn sides(&self, found: &Loop<'ctx>, asked: &Asked<'ctx>, depth: u32) -> Vec<Sides<'ctx>> {
+        // Of values that differ nothing may be taken to hold later.
+        let parts = |block: &&Block<'ctx>| {
+            let mut asked = Asked { loops: asked.loops.clone(), values: HashSet::new() };
+            !self.is_alike(**block, &mut asked, depth)
         };
-        // A lane that has left a loop inside comes to no way out of that.
-        let inside: Vec<_> = self
-            .loops
-            .iter()
-            .filter(|inner| inner.head != found.head && found.blocks.contains(&inner.head))
-            .collect();
-        found.blocks.iter().filter(leaves).all(|block| {
-            self.blocks.dominates(*block, end)
-                && !inside.iter().any(|inner| inner.blocks.contains(block))
-                && self.is_alike(*block)
-        })
+        let parting: Vec<_> = found.blocks.iter().filter(parts).copied().collect();
+        let meetings = match parting.is_empty() {
+            true => HashMap::new(),
+            false => self.blocks.meetings(found),
+        };
+        let side = |from: Block<'ctx>, first: Block<'ctx>| {
+            let (mut seen, mut work) = (HashSet::new(), vec![first]);
+            while let Some(block) = work.pop() {
+                let inside = found.blocks.contains(&block) && block != found.head;
+                if inside && meetings.get(&from) != Some(&block) && seen.insert(block) {
+                    work.extend(block.successors());
+                }
+            }
+            seen
+        };
+        let all = |from: Block<'ctx>| {
+            from.successors().into_iter().map(|first| side(from, first)).collect()
+        };
+        parting.into_iter().map(all).collect()
     }
 
-    fn share_loop(&self, one: Block<'ctx>, other: Block<'ctx>) -> bool {
-        self.loops.iter().any(|found| found.blocks.contains(&one) && found.blocks.contains(&other))
-    }
-
-    /// Whether all lanes that come to a block's end in the same turn go the same way there.
-    fn is_alike(&self, block: Block<'ctx>) -> bool {
+    /// Whether all lanes go the same way at a block's end.
+    fn is_alike(&self, block: Block<'ctx>, asked: &mut Asked<'ctx>, depth: u32) -> bool {
         let Some(end) = block.terminator() else { return false };
         match end.condition() {
-            Some(condition) => self.is_uniform(condition, block, &mut HashSet::new(), 0),
+            Some(condition) => self.is_uniform(condition, block, asked, depth),
             None => block.successors().len() < 2,
         }
     }
 
-    /// [`Function::is_uniform`], also of what counts the turns of the loops around the block that looks at it. What
-    /// another loop counted is not the same for lanes that left it in turns of their own.
+    /// [`Function::is_uniform`], also of what counts the turns of a loop, for lanes that are in one block in the same turns
+    /// of the loops around it.
     fn is_uniform(
         &self,
         value: View<'ctx>,
         at: Block<'ctx>,
-        seen: &mut HashSet<View<'ctx>>,
+        asked: &mut Asked<'ctx>,
         depth: u32,
     ) -> bool {
-        if self.function.is_uniform(value, 0) || seen.contains(&value) {
+        if self.function.is_uniform(value, 0) {
             return true;
         }
-        let known = match value.opcode() {
-            Some(LLVMOpcode::LLVMPHI) => {
-                seen.insert(value);
-                let counts = |found: &Loop<'ctx>| {
-                    Some(found.head) == value.block() && found.blocks.contains(&at)
-                };
-                self.loops.iter().any(counts)
-            }
-            _ => computes(value),
-        };
-        known
-            && depth < DEPTH
-            && value.operands().into_iter().all(|part| self.is_uniform(part, at, seen, depth + 1))
-    }
-
-    /// Whether a thread may come to both, one behind the other, in one turn of the loops around them.
-    fn follow(&self, one: Block<'ctx>, other: Block<'ctx>) -> bool {
-        one == other || self.goes(one, other) || self.goes(other, one)
-    }
-
-    /// Whether control may come from a block to another without going back to where a loop begins.
-    fn goes(&self, from: Block<'ctx>, to: Block<'ctx>) -> bool {
-        let (mut seen, mut work) = (HashSet::new(), vec![from]);
-        while let Some(block) = work.pop() {
-            for next in block.successors() {
-                if self.blocks.dominates(next, block) {
-                    continue;
-                }
-                if next == to {
-                    return true;
-                }
-                if seen.insert(next) {
-                    work.push(next);
-                }
-            }
+        let Some(block) = value.block().filter(|_| depth < DEPTH) else { return false };
+        // Lanes that left a loop in different turns have the values of different turns.
+        let mut left = self.loops.iter().filter(|l| l.blocks.contains(&block));
+        if !left.all(|l| l.blocks.contains(&at) || self.leaves_alike(l, asked, depth + 1)) {
+            return false;
         }
-        false
+        if !asked.values.insert(value) {
+            return true;
+        }
+        if value.opcode() != Some(LLVMOpcode::LLVMPHI) {
+            let mut parts = value.operands().into_iter();
+            return computes(value)
+                && parts.all(|part| self.is_uniform(part, block, asked, depth + 1));
+        }
+        let before = self.blocks.before(block);
+        // Lanes may have come to a loop by different ways.
+        let counts = self.loops.iter().any(|l| l.head == block && l.ends.len() == 1);
+        counts
+            && before.len() == 2
+            && before.iter().all(|from| {
+                let part = value.incoming_from(*from);
+                part.is_some_and(|part| self.is_uniform(part, *from, asked, depth + 1))
+            })
     }
+}
 
-    /// Whether all lanes choose alike where the ways to two blocks part.
-    fn choose_alike(&self, one: Block<'ctx>, other: Block<'ctx>) -> bool {
-        self.is_alike(self.blocks.common(one, other))
-    }
+/// Whether two blocks lie on different ways.
+fn lie_apart<'ctx>(sides: &Sides<'ctx>, one: Block<'ctx>, other: Block<'ctx>) -> bool {
+    let beside = |index: usize| {
+        sides.iter().enumerate().any(|(at, side)| at != index && side.contains(&other))
+    };
+    sides.iter().enumerate().any(|(index, side)| side.contains(&one) && beside(index))
 }

@@ -17,12 +17,13 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 
+use super::Pass;
 use super::calls::{Callee, callee, is_index};
 use super::child::{is_loose, scalar_bits};
 use super::gather::{gatherable, is_repeatable};
+use super::parent::sites_of;
 use super::parent::{self, LaunchSite};
 use super::tuning::Tuning;
-use super::{Pass, sites_of};
 use crate::raw;
 use crate::raw::view::{View, make_coherent, make_stack};
 
