@@ -48,10 +48,11 @@ impl LlvmModule {
     ///
     /// `options` are those that the module was made with. The module is used up.
     pub fn into_ptx(self, options: &LowerOptions) -> Result<String> {
-        if self.target() != CodeTarget::Host
-            && let Some(plan) = units::plan(&self, options)?
-        {
-            return units::emit_ptx(self, &plan, options);
+        if self.target() != CodeTarget::Host {
+            raw::forget_names(self.module());
+            if let Some(plan) = units::plan(&self, options)? {
+                return units::emit_ptx(self, &plan, options);
+            }
         }
         self.optimize()?;
         if options.debug == DebugInfo::Lines {

@@ -6,7 +6,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::targets::TargetData;
 
 use crate::error::{Result, bug};
-use crate::foreign::parse;
+use crate::foreign::parse_own;
 use crate::launch::symbol_of_both;
 use crate::options::LowerOptions;
 
@@ -28,7 +28,7 @@ pub(crate) fn link_memset<'ctx>(
     module: &Module<'ctx>,
     options: &LowerOptions,
 ) -> Result<()> {
-    let memset = parse(context, "memset", include_bytes!("memset.ll"))?;
+    let memset = parse_own(context, "memset", include_bytes!("memset.ll"))?;
     memset.set_triple(&module.get_triple());
     memset.set_data_layout(&module.get_data_layout());
     let unlinked = |error: inkwell::support::LLVMString| bug("link memset", error.to_string());

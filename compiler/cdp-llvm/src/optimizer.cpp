@@ -134,4 +134,22 @@ extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module
   return nullptr;
 }
 
+/// Forgets the names of what functions hold, and has no new ones made: most of what passes write gets one, which costs
+/// as much as a pass, and nobody reads them.
+extern "C" void cdp_forget_names(LLVMModuleRef Module) {
+  llvm::Module &M = *unwrap(Module);
+  M.getContext().setDiscardValueNames(true);
+  for (Function &F : M) {
+    if (F.isDeclaration())
+      continue;
+    for (Argument &A : F.args())
+      A.setName("");
+    for (BasicBlock &Block : F) {
+      Block.setName("");
+      for (Instruction &I : Block)
+        I.setName("");
+    }
+  }
+}
+
 extern "C" void cdp_optimizer_dispose(CdpOptimizer *Optimizer) { delete Optimizer; }

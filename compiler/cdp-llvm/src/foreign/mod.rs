@@ -23,7 +23,7 @@ use inkwell::values::FunctionValue;
 pub use self::facts::{ForeignFacts, ForeignLaunch};
 pub(crate) use self::lowering::check_launches;
 pub use self::lowering::lower_launches;
-pub(crate) use self::module::parse;
+pub(crate) use self::module::parse_own;
 pub use self::module::{ForeignKernel, ForeignParam, verify};
 pub(crate) use self::module::{drop_function_targets, kernels};
 use crate::artifact::LlvmModule;

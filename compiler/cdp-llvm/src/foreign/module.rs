@@ -47,6 +47,18 @@ pub(crate) fn parse<'ctx>(
     Ok(module)
 }
 
+/// The same of IR that we wrote ourselves, which is verified in debug builds as all that we make.
+pub(crate) fn parse_own<'ctx>(
+    context: &'ctx Context,
+    name: &str,
+    bytes: &[u8],
+) -> Result<Module<'ctx>> {
+    match cfg!(debug_assertions) {
+        true => parse(context, name, bytes),
+        false => raw::parse_ir(context, name, bytes).map_err(refused),
+    }
+}
+
 fn refused(message: String) -> LowerError {
     LowerError::Foreign { message: message.trim().to_string() }
 }

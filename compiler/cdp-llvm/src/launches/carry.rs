@@ -28,7 +28,7 @@ use super::rounds;
 use super::sequence::{self, Sequence};
 use super::{Pass, Plan, Plans, prepare, ranges, sums};
 use crate::error::{Result, bug};
-use crate::foreign::parse;
+use crate::foreign::parse_own;
 use crate::raw;
 use crate::raw::view::{View, kernel_body};
 
@@ -368,7 +368,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
         }
         let text = distribute::prologue(definitions, &declarations) + functions;
-        let sites = parse(self.context, "launches", text.as_bytes())
+        let sites = parse_own(self.context, "launches", text.as_bytes())
             .map_err(|error| bug("optimise launches", format!("{error}\n{text}")))?;
         sites.set_triple(&self.module.get_triple());
         sites.set_data_layout(&self.module.get_data_layout());

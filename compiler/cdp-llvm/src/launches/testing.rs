@@ -5,7 +5,7 @@ use inkwell::module::Module;
 use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode};
 
 use super::parent::LaunchSite;
-use crate::foreign::{LAUNCH, parse};
+use crate::foreign::{LAUNCH, parse_own};
 use crate::raw::view::View;
 
 const INTRINSICS: &str = "\
@@ -29,7 +29,7 @@ pub(super) const WAITS: &str = "e: br label %l
 /// A module of these functions.
 pub(super) fn module<'ctx>(context: &'ctx Context, text: &str) -> Module<'ctx> {
     let text = format!("target triple = \"nvptx64-nvidia-cuda\"\n{INTRINSICS}{text}");
-    let module = parse(context, "test", text.as_bytes()).expect("IR");
+    let module = parse_own(context, "test", text.as_bytes()).expect("IR");
     module.verify().expect("good IR");
     module
 }

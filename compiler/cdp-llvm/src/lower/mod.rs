@@ -77,7 +77,8 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
         && let Some(optimized) = lowered.finish_launches(options, address_bits)?
     {
         // A launch that the optimiser reads has its arguments evaluated earlier. Where that was in vain the code
-        // is what it is without the optimiser, to the last instruction.
+        // is what it is without the optimiser, to the last instruction. That module takes over this one's machine.
+        drop(lowered);
         let plain = LowerOptions { launch_opt: LaunchOpt::Off, ..options.clone() };
         lowered = lower(ir, &plain)?;
         lowered.set_optimized(optimized);

@@ -10,6 +10,17 @@ use inkwell::llvm_sys::prelude::*;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 
+unsafe extern "C" {
+    /// In `optimizer.cpp`.
+    fn cdp_forget_names(module: LLVMModuleRef);
+}
+
+/// Forgets the names of what a module's functions hold; from now on its context keeps none.
+pub(crate) fn forget_names(module: &Module<'_>) {
+    // SAFETY: a live module.
+    unsafe { cdp_forget_names(module.as_mut_ptr()) }
+}
+
 /// A function or variable of a module, for looking at it. Valid as long as the module is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct GlobalRef(LLVMValueRef);

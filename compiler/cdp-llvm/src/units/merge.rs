@@ -65,19 +65,10 @@ fn split_header(text: &str) -> (&str, &str) {
 
 fn split(text: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
-    let (mut start, mut at, mut depth) = (0, 0, 0usize);
+    let (mut start, mut at, mut depth) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
         at += line.len();
-        let code = code_of(line);
-        for byte in code.bytes() {
-            match byte {
-                b'{' => depth += 1,
-                b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-        let ends = code.trim_end().ends_with([';', '}']);
-        if depth == 0 && ends {
+        if ends_item(line, &mut depth) {
             items.extend(item(&text[start..at]));
             start = at;
         }
@@ -85,24 +76,45 @@ fn split(text: &str) -> Vec<Item<'_>> {
     items
 }
 
-/// A line without its comment and the content of its strings.
-fn code_of(line: &str) -> std::borrow::Cow<'_, str> {
-    if !line.contains('"') {
-        return line.find("//").map_or(line, |at| &line[..at]).into();
+/// Bytes that open or close something.
+const OPENING: [bool; 256] = bytes(b"{}\"\\/");
+/// Bytes of words: names, directives, instructions.
+const IN_WORDS: [bool; 256] =
+    bytes(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$");
+
+/// Which bytes are among these.
+const fn bytes(these: &[u8]) -> [bool; 256] {
+    let mut among = [false; 256];
+    let mut at = 0;
+    while at < these.len() {
+        among[these[at] as usize] = true;
+        at += 1;
     }
-    let mut code = String::new();
-    let mut in_string = false;
-    let mut characters = line.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' if in_string => drop(characters.next()),
-            '"' => in_string = !in_string,
-            '/' if !in_string && characters.peek() == Some(&'/') => break,
-            other if !in_string => code.push(other),
+    among
+}
+
+/// Whether an item ends with a line, whose braces are counted. Comments and what strings hold are passed over.
+fn ends_item(line: &str, depth: &mut usize) -> bool {
+    if !line.bytes().any(|byte| OPENING[usize::from(byte)]) {
+        return *depth == 0 && line.trim_end().ends_with(';');
+    }
+    let (mut last, mut in_string) = (b' ', false);
+    let mut bytes = line.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => drop(bytes.next()),
+            _ if in_string => {}
+            b'/' if bytes.peek() == Some(&b'/') => break,
+            b'{' => *depth += 1,
+            b'}' => *depth = depth.saturating_sub(1),
             _ => {}
         }
+        if !in_string && !byte.is_ascii_whitespace() {
+            last = byte;
+        }
     }
-    code.into()
+    *depth == 0 && matches!(last, b';' | b'}')
 }
 
 fn item(text: &str) -> Option<Item<'_>> {
@@ -143,8 +155,9 @@ fn visible_as_before(item: &Item<'_>, promoted: &HashMap<String, bool>) -> Strin
     if !promoted.contains_key(item.name) {
         return item.text.to_string();
     }
-    let lines = item.text.split_inclusive('\n').filter(|line| !line.contains("// .globl"));
-    lines.collect::<String>().replacen(".visible ", "", 1)
+    let (head, body) = item.text.split_at(item.text.find('{').unwrap_or(item.text.len()));
+    let lines = head.split_inclusive('\n').filter(|line| !line.contains("// .globl"));
+    lines.collect::<String>().replacen(".visible ", "", 1) + body
 }
 
 /// The names of all items that are mentioned from outside or, over any number of steps, by those
@@ -164,11 +177,8 @@ fn live<'t>(items: &[Item<'t>], promoted: &HashMap<String, bool>) -> HashSet<&'t
         items.iter().filter(|item| item.is_definition).filter(stays).collect();
     live.extend(work.iter().map(|item| item.name));
     while let Some(item) = work.pop() {
-        for word in item.text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'))
-        {
-            let may_be = word.bytes().next().is_some_and(|first| begins[usize::from(first)]);
-            if may_be
-                && let Some(definitions) = by_name.get(word)
+        for word in words(item.text, &begins) {
+            if let Some(definitions) = by_name.get(word)
                 && live.insert(word)
             {
                 work.extend(definitions);
@@ -176,6 +186,26 @@ fn live<'t>(items: &[Item<'t>], promoted: &HashMap<String, bool>) -> HashSet<&'t
         }
     }
     live
+}
+
+/// The words of a text that begin with one of some letters.
+fn words<'t>(text: &'t str, begins: &[bool; 256]) -> impl Iterator<Item = &'t str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let run = |from: usize, in_words: bool| {
+        let rest = bytes[from..].iter();
+        from + rest.take_while(|&&byte| IN_WORDS[usize::from(byte)] == in_words).count()
+    };
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let start = run(at, false);
+            at = run(start, true);
+            if at > start && begins[usize::from(bytes[start])] {
+                return Some(&text[start..at]);
+            }
+        }
+        None
+    })
 }
 
 #[cfg(test)]

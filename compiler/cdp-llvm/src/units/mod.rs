@@ -19,6 +19,7 @@ use inkwell::module::{Linkage, Module};
 use crate::artifact::LlvmModule;
 use crate::error::{LowerError, Result, bug};
 use crate::guard::{Stopped, guarded};
+use crate::launches::Optimized;
 use crate::options::{DebugInfo, LowerOptions, OptLevel};
 use crate::raw;
 use crate::target::CodeTarget;
@@ -43,20 +44,22 @@ pub(crate) fn plan(whole: &LlvmModule, options: &LowerOptions) -> Result<Option<
 pub(crate) fn emit_ptx(whole: LlvmModule, plan: &Plan, options: &LowerOptions) -> Result<String> {
     plan::promote(whole.module(), plan);
     let bitcode = whole.module().write_bitcode_to_memory().as_slice().to_vec();
-    let (target, put_recorded) = (whole.target(), whole.put_recorded_launches());
-    let texts = emit_units(plan, target, &bitcode, options, || drop(whole))?;
+    let put_recorded = whole.put_recorded_launches();
+    let texts = emit_units(plan, whole, &bitcode, options)?;
     Ok(put_recorded(merge::merge(&texts, &plan.promoted)))
 }
 
-/// The units' texts, in order. With several errors, that of the first unit is the result. `before` is done while the
-/// other threads begin.
+/// The units' texts, in order. With several errors, that of the first unit is the result.
+///
+/// The largest is what is left of the module itself, which nobody else needs once it is written: the others read it from
+/// bitcode.
 fn emit_units(
     plan: &Plan,
-    target: CodeTarget,
+    whole: LlvmModule,
     bitcode: &[u8],
     options: &LowerOptions,
-    before: impl FnOnce(),
 ) -> Result<Vec<String>> {
+    let target = whole.target();
     let next = AtomicUsize::new(0);
     let made: Vec<Mutex<Option<Result<String>>>> =
         plan.units.iter().map(|_| Mutex::default()).collect();
@@ -64,6 +67,9 @@ fn emit_units(
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(roles) = plan.units.get(index) else { return };
+            if index == plan.largest {
+                continue;
+            }
             let text = guarded(|| emit_unit(plan, roles, target, bitcode, options))
                 .unwrap_or_else(|stopped| Err(stopped_error(stopped)));
             if let Ok(mut slot) = made[index].lock() {
@@ -80,13 +86,35 @@ fn emit_units(
             // Without another thread this one does all the work.
             let _ = std::thread::Builder::new().name("cdp-unit".into()).spawn_scoped(scope, work);
         }
-        before();
+        let text = emit_largest(plan, whole);
+        if let Ok(mut slot) = made[plan.largest].lock() {
+            *slot = Some(text);
+        }
         work();
     });
     let lost = || bug("emit", "a codegen unit left no result".to_string());
     made.into_iter()
         .map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(|| Err(lost())))
         .collect()
+}
+
+fn emit_largest(plan: &Plan, mut whole: LlvmModule) -> Result<String> {
+    for (symbol, role) in plan.symbols.iter().zip(&plan.units[plan.largest]) {
+        match role {
+            Role::Own => {}
+            Role::Import => set_linkage(whole.module(), symbol, Linkage::AvailableExternally),
+            Role::Declare => declare(whole.module(), symbol),
+        }
+    }
+    // They are put into the text of all units.
+    whole.set_optimized(Optimized::default());
+    emit(&whole)
+}
+
+fn emit(unit: &LlvmModule) -> Result<String> {
+    unit.optimize()?;
+    unit.run_passes("elim-avail-extern,globaldce")?;
+    unit.emit_ptx()
 }
 
 fn stopped_error(stopped: Stopped) -> LowerError {
@@ -105,6 +133,7 @@ fn emit_unit(
     options: &LowerOptions,
 ) -> Result<String> {
     let unit = LlvmModule::build(&plan.name, target, options, |context, module| {
+        raw::forget_names(module);
         // Bodies are read when the linker wants them: what only other units have costs nothing here.
         let source = raw::parse_bitcode_lazily(context, bitcode)
             .ok_or_else(|| bug("emit", "the bitcode of the module cannot be read".to_string()))?;
@@ -116,16 +145,15 @@ fn emit_unit(
         module.link_in_module(source).map_err(|message| bug("emit", message.to_string()))?;
         for (symbol, role) in plan.symbols.iter().zip(roles) {
             match role {
-                Role::Own => {}
                 Role::Import => set_linkage(module, symbol, Linkage::AvailableExternally),
-                Role::Declare => declare(module, symbol),
+                // What the unit does not mention was not linked.
+                Role::Declare if !symbol.stays_internal => declare(module, symbol),
+                Role::Own | Role::Declare => {}
             }
         }
         Ok(())
     })?;
-    unit.optimize()?;
-    unit.run_passes("elim-avail-extern,globaldce")?;
-    unit.emit_ptx()
+    emit(&unit)
 }
 
 fn set_linkage(module: &Module<'_>, symbol: &plan::Symbol, linkage: Linkage) {
@@ -140,9 +168,6 @@ fn set_linkage(module: &Module<'_>, symbol: &plan::Symbol, linkage: Linkage) {
 
 /// Leaves the declaration of what another unit defines.
 fn declare(module: &Module<'_>, symbol: &plan::Symbol) {
-    if symbol.stays_internal {
-        return;
-    }
     if symbol.is_function {
         if let Some(function) = module.get_function(&symbol.name) {
             raw::delete_body(function);

@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     pub symbols: Vec<Symbol>,
     /// For each unit the roles of all symbols, in the order of `symbols`.
     pub units: Vec<Vec<Role>>,
+    /// The unit with the most instructions.
+    pub largest: usize,
     /// What was internal, or could go, and is neither while it is in units; whether it may go after
     /// all if nobody mentions it.
     pub promoted: HashMap<String, bool>,
@@ -73,8 +75,8 @@ pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> 
     let total: usize = sizes.iter().sum();
     let count = (total / unit).clamp(2, MAX_UNITS);
     let mut owners = function_owners(&sizes, count);
-    let largest = (0..count).map(|unit| size_of(&sizes, &owners, unit)).max()?;
-    if total < largest + spared {
+    let largest = (0..count).rev().max_by_key(|&unit| size_of(&sizes, &owners, unit))?;
+    if total < size_of(&sizes, &owners, largest) + spared {
         return None;
     }
     let in_initialisers: HashSet<usize> = facts
@@ -129,6 +131,7 @@ pub(super) fn plan(module: &Module<'_>, unit_instructions: u32) -> Option<Plan> 
         name: module.get_name().to_string_lossy().into_owned(),
         symbols,
         units,
+        largest,
         promoted: names,
     })
 }

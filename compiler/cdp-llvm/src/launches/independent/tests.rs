@@ -4,7 +4,7 @@ use inkwell::context::Context;
 use inkwell::values::{CallSiteValue, InstructionOpcode};
 
 use super::{Independent, independent};
-use crate::foreign::{LAUNCH, parse};
+use crate::foreign::{LAUNCH, parse_own};
 use crate::launches::parent::LaunchSite;
 use crate::raw::view::View;
 
@@ -26,7 +26,7 @@ declare ptr @malloc(i64)
 fn found(text: &str) -> Result<Independent, String> {
     let context = Context::create();
     let text = format!("target triple = \"nvptx64-nvidia-cuda\"\n{INTRINSICS}{text}");
-    let module = parse(&context, "test", text.as_bytes()).expect("IR");
+    let module = parse_own(&context, "test", text.as_bytes()).expect("IR");
     module.verify().expect("good IR");
     let parent = module.get_function("parent").expect("a parent");
     let mut sites = Vec::new();
