@@ -15,6 +15,7 @@ pub fn trials() -> Vec<Trial> {
     }
     if cfg!(target_os = "linux") {
         tests.push(("memory_of_a_long_kernel", long_kernel));
+        tests.push(("memory_of_a_large_variable", large_variable));
     }
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
 }
@@ -126,6 +127,26 @@ fn peak_kilobytes(mut command: std::process::Command) -> Result<u64, Failed> {
     }
     let said = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
     said.parse().map_err(|_| format!("no number of kilobytes: {said}").into())
+}
+
+/// The object of a variable with an initialiser is made once, where it is written from.
+fn large_variable() -> Outcome {
+    let folder = folder()?;
+    let peak = |name: &str, elements: usize| -> Result<u64, Failed> {
+        let text =
+            format!("int a[{elements}] = {{1}};\nint main() {{ return a[{}]; }}\n", elements - 1);
+        let file = write(&folder, name, &text)?;
+        let mut command = cdpc();
+        let output = folder.path().join("a.o").to_string_lossy().into_owned();
+        command.args(["build", &file, "--emit", "host-obj", "-o", &output]);
+        peak_kilobytes(command)
+    };
+    let (before, after) = (peak("one.cdp", 1)?, peak("many.cdp", 16 << 20)?);
+    let size = 64 << 10;
+    if after - before >= size * 3 / 2 {
+        return Err(format!("{after} KB, {before} KB with one element, for {size} KB").into());
+    }
+    Ok(())
 }
 
 /// Checking a program takes less than 30 times the memory of its text.

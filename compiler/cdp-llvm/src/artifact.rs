@@ -9,7 +9,7 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{FileType, TargetMachine};
+use inkwell::targets::TargetMachine;
 
 use crate::error::{LowerError, Result, bug};
 use crate::launches::remark::{LaunchRemark, Optimized};
@@ -252,12 +252,10 @@ impl LlvmModule {
             return Err(bug("emit", "an object of a device module"));
         }
         self.cancel.check()?;
-        let buffer = self
-            .machine
-            .write_to_memory_buffer(&self.module, FileType::Object)
-            .map_err(|message| LowerError::Backend { message: message.to_string() })?;
+        let object = crate::codegen::object(&self.machine, &self.module)
+            .ok_or_else(|| bug("emit", "a host without object files"))?;
         self.diagnosed()?;
-        Ok(bytes_of(&buffer))
+        Ok(object)
     }
 }
 

@@ -279,3 +279,46 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
 }
 
 extern "C" void cdp_emitter_dispose(CdpEmitter *Emitter) { delete Emitter; }
+
+namespace {
+
+/// A stream into memory of the caller's: an object file is made there once, and nowhere else.
+class Output final : public raw_pwrite_stream {
+public:
+  using Write = void (*)(void *To, const char *Bytes, size_t Size, uint64_t At);
+
+  Output(void *To, Write Into) : To(To), Into(Into) {}
+  ~Output() override { flush(); }
+
+private:
+  void write_impl(const char *Bytes, size_t Size) override {
+    Into(To, Bytes, Size, Written);
+    Written += Size;
+  }
+
+  void pwrite_impl(const char *Bytes, size_t Size, uint64_t At) override {
+    flush();
+    Into(To, Bytes, Size, At);
+  }
+
+  uint64_t current_pos() const override { return Written; }
+
+  void *To;
+  Write Into;
+  uint64_t Written = 0;
+};
+
+} // namespace
+
+/// Writes the object file of a module, which gets the target machine's data layout. False when the target has none.
+extern "C" LLVMBool cdp_emit_object(LLVMTargetMachineRef Machine, LLVMModuleRef Module, void *To, Output::Write Into) {
+  TargetMachine &Target = *reinterpret_cast<TargetMachine *>(Machine);
+  llvm::Module &M = *unwrap(Module);
+  M.setDataLayout(Target.createDataLayout());
+  Output Out(To, Into);
+  legacy::PassManager Passes;
+  if (Target.addPassesToEmitFile(Passes, Out, nullptr, CodeGenFileType::ObjectFile))
+    return false;
+  Passes.run(M);
+  return true;
+}

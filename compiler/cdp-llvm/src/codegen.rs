@@ -1,6 +1,6 @@
 //! Optimisation and code generation of device modules, by the C++ in `optimizer.cpp` and `codegen.cpp`.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
@@ -34,6 +34,13 @@ unsafe extern "C" {
         reusable: *mut LLVMBool,
     ) -> *const u8;
     fn cdp_emitter_dispose(emitter: *mut RawEmitter);
+
+    fn cdp_emit_object(
+        machine: LLVMTargetMachineRef,
+        module: LLVMModuleRef,
+        to: *mut c_void,
+        into: unsafe extern "C" fn(to: *mut c_void, bytes: *const u8, size: usize, at: u64),
+    ) -> LLVMBool;
 
     fn cdp_optimizer_create(machine: LLVMTargetMachineRef) -> *mut RawOptimizer;
     fn cdp_optimizer_run(
@@ -90,6 +97,34 @@ impl Drop for Optimizer {
         // SAFETY: made by `cdp_optimizer_create`, and not used any more.
         unsafe { cdp_optimizer_dispose(self.raw.as_ptr()) }
     }
+}
+
+/// The object file of a module, which gets the machine's data layout; `None` when the target has none. It is made
+/// where it stays: LLVM's C interface makes it twice, which counts for variables of hundreds of megabytes.
+pub(crate) fn object(machine: &TargetMachine, module: &Module<'_>) -> Option<Vec<u8>> {
+    let mut object: Vec<u8> = Vec::new();
+    let to = (&raw mut object).cast();
+    // SAFETY: machine and module are live, and `write_object` is given the vector, which nobody else uses meanwhile.
+    let made =
+        unsafe { cdp_emit_object(machine.as_mut_ptr(), module.as_mut_ptr(), to, write_object) };
+    (made != 0).then_some(object)
+}
+
+/// Puts bytes at a place of the object file `to`, at most behind its last byte.
+///
+/// # Safety
+/// `to` is a vector that is used by nobody else, and `bytes` are so many.
+unsafe extern "C" fn write_object(to: *mut c_void, bytes: *const u8, size: usize, at: u64) {
+    if size == 0 {
+        return;
+    }
+    // SAFETY: the caller's.
+    let (object, bytes) =
+        unsafe { (&mut *to.cast::<Vec<u8>>(), std::slice::from_raw_parts(bytes, size)) };
+    let at = usize::try_from(at).unwrap_or(usize::MAX).min(object.len());
+    let over = bytes.len().min(object.len() - at);
+    object[at..at + over].copy_from_slice(&bytes[..over]);
+    object.extend_from_slice(&bytes[over..]);
 }
 
 /// Writes modules as assembly, one after another, with passes that are made once.
