@@ -52,7 +52,10 @@ impl<'a> Checker<'a> {
             }
         }
         let text = stmt.template.to_text();
-        let template = if stmt.basic { text.replace('%', "%%") } else { text };
+        let mut template = if stmt.basic { text.replace('%', "%%") } else { text };
+        if !ptx {
+            template = self.with_numbers(&template, stmt);
+        }
         let count = stmt.outputs.len() + stmt.inputs.len();
         self.check_template(&template, count, stmt.template.span);
         for register in ["%%smid", "%%warpid"] {
@@ -73,7 +76,7 @@ impl<'a> Checker<'a> {
     }
 
     fn asm_output(&mut self, operand: &'a ast::AsmOperand, ptx: bool) -> Option<AsmOutput> {
-        self.check_unnamed(operand)?;
+        self.check_unnamed(operand, ptx)?;
         let constraint = operand.constraint.to_text();
         let (read_write, letters) = match constraint.strip_prefix('=') {
             Some(rest) => (false, rest),
@@ -121,7 +124,7 @@ impl<'a> Checker<'a> {
     }
 
     fn asm_input(&mut self, operand: &'a ast::AsmOperand, ptx: bool) -> Option<AsmOperand> {
-        self.check_unnamed(operand)?;
+        self.check_unnamed(operand, ptx)?;
         let constraint = operand.constraint.to_text();
         if constraint.starts_with(['=', '+']) {
             let message = format!("the input constraint \"{constraint}\" says that it is written");
@@ -209,8 +212,40 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_unnamed(&mut self, operand: &'a ast::AsmOperand) -> Option<()> {
-        let Some(name) = operand.name else { return Some(()) };
+    /// The template of host assembly with numbers for the names of operands: `%[name]`, `%k[name]`.
+    fn with_numbers(&mut self, template: &str, stmt: &'a ast::AsmStmt) -> String {
+        let mut text = String::with_capacity(template.len());
+        let mut rest = template;
+        while let Some(at) = rest.find('%') {
+            let modifier = rest[at + 1..].chars().next().filter(char::is_ascii_alphabetic);
+            let start = at + 1 + modifier.map_or(0, char::len_utf8);
+            let name = rest[start..].strip_prefix('[').and_then(|name| name.split_once(']'));
+            let Some((name, after)) = name else {
+                // `%%` is one sign.
+                let end = at + 1 + usize::from(rest[at + 1..].starts_with('%'));
+                text.push_str(&rest[..end]);
+                rest = &rest[end..];
+                continue;
+            };
+            let mut operands = stmt.outputs.iter().chain(&stmt.inputs);
+            let named = |operand: &ast::AsmOperand| {
+                operand.name.is_some_and(|known| self.text(known.name) == name)
+            };
+            let number = operands.position(named);
+            if number.is_none() {
+                let message = format!("`%[{name}]` names no operand");
+                self.error(Code::E0328, stmt.template.span, message)
+                    .help(format!("write `[{name}]` before the operand that is meant"));
+            }
+            text.push_str(&rest[..start]);
+            text.push_str(&number.unwrap_or_default().to_string());
+            rest = after;
+        }
+        text + rest
+    }
+
+    fn check_unnamed(&mut self, operand: &'a ast::AsmOperand, ptx: bool) -> Option<()> {
+        let Some(name) = operand.name.filter(|_| ptx) else { return Some(()) };
         let message = "named operands are not part of inline PTX";
         self.error(Code::E0328, name.span, message).help("use its number: `%0`, `%1`, ...");
         None

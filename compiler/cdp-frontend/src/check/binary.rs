@@ -287,6 +287,13 @@ impl<'a> Checker<'a> {
             (true, false) if equality && self.types.is_nullptr(b) => Some(a),
             (false, true) if equality && self.types.is_nullptr(a) => Some(b),
             _ if equality && self.types.is_nullptr(a) && self.types.is_nullptr(b) => Some(a),
+            // `nullptr == 0`
+            _ if equality
+                && (self.types.is_nullptr(a) && right.null
+                    || left.null && self.types.is_nullptr(b)) =>
+            {
+                Some(self.types.pointer_to(Basic::Void.into()))
+            }
             _ => None,
         }
     }

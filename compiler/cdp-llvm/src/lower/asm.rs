@@ -43,9 +43,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             constraints.push(format!("={}", self.constraint(&output.constraint)?));
             places.push((place, ty));
         }
+        let mut memory = asm.outputs.iter().any(|output| self.is_memory(&output.constraint));
         for input in &asm.inputs {
             let value = self.scalar_of(&input.value)?;
             if self.is_memory(&input.constraint) {
+                memory = true;
                 in_memory.push((args.len() as u32, self.pointee(&input.value)?));
                 args.push(value);
                 constraints.push("*m".into());
@@ -71,10 +73,13 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 constraints.push(index.to_string());
             }
         }
-        let mut memory = asm.outputs.iter().any(|output| self.is_memory(&output.constraint));
         for clobber in &asm.clobbers {
             memory |= clobber == "memory";
-            constraints.push(format!("~{{{clobber}}}"));
+            constraints.push(format!("~{{{}}}", clobber.trim_start_matches('%')));
+        }
+        if !self.unit.on_device() {
+            // Nobody of x86 says so: assembly keeps no flags.
+            constraints.extend(["~{dirflag}", "~{fpsr}", "~{flags}"].map(String::from));
         }
         let effects = Effects {
             side_effects: asm.volatile || asm.outputs.is_empty() || memory,
@@ -118,7 +123,20 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         if self.unit.on_device() && constraint == "C" {
             return Err(self.unsupported("the asm constraint \"C\" is not available"));
         }
-        Ok(constraint.to_string())
+        if self.unit.on_device() {
+            return Ok(constraint.to_string());
+        }
+        // A letter that is one register, as LLVM names it.
+        let (early, letters) = match constraint.strip_prefix('&') {
+            Some(letters) => ("&", letters),
+            None => ("", constraint),
+        };
+        Ok(match letters {
+            "a" | "b" | "c" | "d" => format!("{early}{{{letters}x}}"),
+            "S" => format!("{early}{{si}}"),
+            "D" => format!("{early}{{di}}"),
+            _ => constraint.to_string(),
+        })
     }
 
     /// The register type of an operand: decided by the constraint on the device, by the C type on
