@@ -12,8 +12,8 @@ use crate::generate::{INTEGERS, LETTERS, SLOT_WORDS, SLOTS};
 /// The threads of the kernel that runs the statements, and of its parent.
 pub const THREADS: usize = 32;
 
-/// Words that each of these threads writes, the last four of which it also reads.
-pub const ROW: usize = 20;
+/// Words that each of these threads writes, the last sixteen of which it also reads.
+pub const ROW: usize = 32;
 
 /// Words that a program writes.
 pub const WORDS: usize = THREADS * ROW + SLOTS * SLOT_WORDS + 2;
@@ -46,6 +46,11 @@ DEVICE static unsigned deep(unsigned n, unsigned x) { return n == 0 ? x : deep(n
 DEVICE static struct Pair swapped(struct Pair p, int by) { p.first ^= by; p.second = -p.second; p.third += 3; return p; }
 DEVICE static void bump(unsigned &x, unsigned by) { x = x * 5u + by; }
 DEVICE static void swap_two(unsigned *x, unsigned *y) { unsigned z = *x; *x = *y; *y = z; }
+DEVICE static unsigned spread(unsigned *__restrict__ to, const unsigned *__restrict__ from, int n, unsigned x)
+{
+    for (int k = 0; k < n; k++) { to[k] += from[k] * x; x ^= to[k]; to[7 - k] -= from[(k + 1) & 7]; }
+    return x + to[n];
+}
 DEVICE static unsigned odd(unsigned n, unsigned x);
 DEVICE static unsigned even(unsigned n, unsigned x) { return n == 0 ? x : odd(n - 1, x + n) * 3u; }
 DEVICE static unsigned odd(unsigned n, unsigned x) { return n == 0 ? ~x : even(n - 1, x ^ n) + 1u; }
@@ -102,7 +107,7 @@ fn work(text: &mut String, program: &Program) {
         text,
         "DEVICE static void work_{}(int t, word *out)\n{{\n{shared}    word *g = out + {};\n",
         program.seed,
-        ROW - 4
+        ROW - 16
     );
     for (letter, (ty, _, _)) in LETTERS.iter().zip(INTEGERS) {
         let _ = writeln!(text, "    {ty} {letter}0 = ({ty})(t * 37), {letter}1 = ({ty})(t - 11);");

@@ -13,6 +13,7 @@
 mod expression;
 mod functions;
 mod launch;
+mod loops;
 mod statement;
 mod values;
 mod work;

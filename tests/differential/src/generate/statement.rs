@@ -8,7 +8,7 @@ impl Maker {
         let ty = self.random.below(9);
         let which = self.random.below(2);
         let value = self.integer(ty, 2);
-        match self.random.below(if depth == 0 { 14 } else { 26 }) {
+        match self.random.below(if depth == 0 { 14 } else { 28 }) {
             0 | 1 => format!("{}{which} = {value};", LETTERS[ty]),
             2 => format!("f{which} = {};", self.float(false, 2)),
             3 => format!("d{which} = {};", self.float(true, 2)),
@@ -45,6 +45,7 @@ impl Maker {
             }
             22 => self.jump(depth, &value),
             23 | 24 => self.work(which),
+            25 | 26 => self.loops(which),
             _ if self.plain || !uniform => format!("u{which} ^= deep(u0 & 5, u1);"),
             _ => self.together(which),
         }
