@@ -2,7 +2,8 @@
 //! thresholds from none to all; and the cases of `cases/launches` say what becomes of each launch.
 //!
 //! A line of such a case with a launch ends in `//~ OUTCOME` or `//~ kept: PART OF THE REASON`, for the level
-//! that `// flags: fast` names (`safe` without). The case is run too, when it has a `.out` beside it.
+//! that `// flags: fast` names (`safe` without). The case is run too, when it has a `.out` beside it, also with lanes
+//! that meet again only where an instruction says so.
 
 use std::path::Path;
 
@@ -14,7 +15,9 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
 use crate::oracle;
-use crate::run::{execute, execute_in_orders, execute_with, foreign_program, runtime_library};
+use crate::run::{
+    execute, execute_apart, execute_in_orders, execute_with, foreign_program, runtime_library,
+};
 use crate::support::{
     Outcome, cases, cdpc, compiler, explain, files, job, read, root, stem, trial,
 };
@@ -570,7 +573,11 @@ fn remarks(path: &Path) -> Outcome {
     }
     let expected = path.with_extension("out");
     match expected.is_file() {
-        true => execute(&program, "output", &read(&expected)?),
+        true => {
+            let expected = read(&expected)?;
+            execute(&program, "output", &expected)?;
+            execute_apart(&program, &SEEDS, "output", &expected)
+        }
         false => Ok(()),
     }
 }

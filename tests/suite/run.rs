@@ -88,7 +88,7 @@ pub fn execute_with(
     let installed = Installed::new(program)?;
     checks
         .iter()
-        .try_for_each(|checks| installed.prints(args, ("CDP_CHECK", checks), what, expected))
+        .try_for_each(|checks| installed.prints(args, &[("CDP_CHECK", checks)], what, expected))
 }
 
 /// The same once in the usual order of execution, and once in the order of each seed.
@@ -100,10 +100,19 @@ pub fn execute_in_orders(
     expected: &str,
 ) -> Outcome {
     let installed = Installed::new(program)?;
-    installed.prints(args, ("CDP_CHECK", ""), what, expected)?;
+    installed.prints(args, &[], what, expected)?;
     seeds.iter().try_for_each(|seed| {
         let what = format!("{what}, schedule {seed}");
-        installed.prints(args, ("CDP_SCHEDULE_SEED", seed), &what, expected)
+        installed.prints(args, &[("CDP_SCHEDULE_SEED", seed)], &what, expected)
+    })
+}
+
+/// The same where lanes of a warp that parted meet again only where an instruction says so, in the order of each seed.
+pub fn execute_apart(program: &[u8], seeds: &[&str], what: &str, expected: &str) -> Outcome {
+    let installed = Installed::new(program)?;
+    seeds.iter().try_for_each(|seed| {
+        let set = [("CDP_WARP_SCHEDULING", "apart"), ("CDP_SCHEDULE_SEED", seed)];
+        installed.prints(&[], &set, &format!("{what}, lanes apart, schedule {seed}"), expected)
     })
 }
 
@@ -122,10 +131,10 @@ impl Installed {
         Ok(Installed { folder })
     }
 
-    /// Runs it on the CPU device with a variable set: it must succeed and print what is expected.
-    fn prints(&self, args: &[&str], set: (&str, &str), what: &str, expected: &str) -> Outcome {
+    /// Runs it on the CPU device with variables set: it must succeed and print what is expected.
+    fn prints(&self, args: &[&str], set: &[(&str, &str)], what: &str, expected: &str) -> Outcome {
         let mut command = Command::new(self.folder.path().join("program"));
-        command.args(args).env("CDP_DEVICE", "cpu").env(set.0, set.1);
+        command.args(args).env("CDP_DEVICE", "cpu").envs(set.iter().copied());
         let output = run_limited(&mut command, TIME_LIMIT)?;
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         // Device code that does not load is told there, and only there.

@@ -8,7 +8,7 @@ use cdp_run::{
     Arg, BufferResult, Destination, KernelRun, RunError, parse_dimensions, run_kernel as launch,
     write_npy,
 };
-use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks};
+use cdp_runtime::cpu::{CpuOptions, MessageFormat, Sinks, WarpScheduling};
 use cdp_runtime::{DeviceChoice, Limit, ModuleImage, open_device};
 
 use crate::EXIT_PROGRAM;
@@ -98,7 +98,11 @@ pub fn cpu_options(args: &Run, message_format: MessageFormat) -> CpuOptions {
         trace: args.trace.clone(),
         report: args.report.clone(),
         profile: args.profile,
-        lockstep: args.lockstep,
+        warps: match (args.lockstep, args.apart) {
+            (true, _) => WarpScheduling::Lockstep,
+            (false, true) => WarpScheduling::Apart,
+            (false, false) => WarpScheduling::Independent,
+        },
         checks: args.check.unwrap_or_default(),
         ..CpuOptions::default()
     }

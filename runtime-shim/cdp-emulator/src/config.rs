@@ -81,6 +81,9 @@ pub enum WarpScheduling {
     /// Diverged lanes wait at the reconvergence point whatever happens (before Volta). A spin lock
     /// between lanes of a warp never ends; it is reported as a deadlock.
     Lockstep,
+    /// Diverged lanes go on by themselves from there on, and wait for each other at instructions that say so alone: no
+    /// more is promised since Volta. What counts on lanes that meet behind a branch shows.
+    Apart,
 }
 
 /// Device limits, as `cudaDeviceSetLimit` sets them.

@@ -45,6 +45,62 @@ fn in_lockstep_the_lock_is_a_deadlock() {
 }
 
 #[test]
+fn lanes_that_stay_apart() {
+    let apart = Config { warp_scheduling: WarpScheduling::Apart, ..config() };
+    let mut bench = load_with(&[("warp.ptx", WARP)], apart).unwrap();
+    bench.run("_Z9spin_lockv", 4, 64).unwrap();
+    assert_eq!(bench.run("_Z10show_totalv", 1, 1).unwrap(), "total 256\n");
+    assert_eq!(bench.run("_Z12two_branchesv", 1, 2).unwrap(), "seen\n");
+    assert_eq!(bench.run("_Z5votesv", 1, 128).unwrap(), "32 0 1\n");
+    assert_eq!(bench.run("_Z6reducev", 2, 256).unwrap(), "block 0 sum 32640\nblock 1 sum 32896\n");
+}
+
+/// After a branch that lanes take differently, those that are there are those of one side, or all.
+#[test]
+fn who_meets_behind_a_branch() {
+    const CODE: &str = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);
+.global .align 1 .b8 said[4] = {37, 120, 32, 0};
+.visible .entry meets()
+{
+ .local .align 8 .b8 room[8];
+ .reg .pred %p; .reg .b32 %r<9>; .reg .b64 %d<4>;
+ mov.u32 %r1, %tid.x;
+ setp.lt.u32 %p, %r1, 3;
+ @%p bra SECOND;
+ add.u32 %r2, %r1, 1;
+SECOND:
+ activemask.b32 %r3;
+ setp.eq.u32 %p, %r1, 0;
+ @!%p bra DONE;
+ mov.u64 %d1, room;
+ cvta.local.u64 %d2, %d1;
+ st.local.u32 [%d1], %r3;
+ mov.u64 %d3, said;
+ cvta.global.u64 %d3, %d3;
+ {
+  .param .b64 f; st.param.b64 [f], %d3;
+  .param .b64 v; st.param.b64 [v], %d2;
+  .param .b32 r;
+  call.uni (r), vprintf, (f, v);
+ }
+DONE:
+ ret;
+}
+";
+    let meets = |warp_scheduling| {
+        let config = Config { warp_scheduling, ..config() };
+        load_with(&[("meets.ptx", CODE)], config).unwrap().run("meets", 1, 32).unwrap()
+    };
+    assert_eq!(meets(WarpScheduling::Independent), "ffffffff ");
+    assert_eq!(meets(WarpScheduling::Lockstep), "ffffffff ");
+    assert_eq!(meets(WarpScheduling::Apart), "7 ");
+}
+
+#[test]
 fn reductions_in_shared_memory() {
     assert_eq!(
         bench().run("_Z6reducev", 2, 256).unwrap(),

@@ -509,6 +509,9 @@ pub struct Run {
     /// Run warps in lockstep, as before Volta (CPU device)
     #[arg(long)]
     pub lockstep: bool,
+    /// Let lanes of a warp that part at a branch meet again only where an instruction says so (CPU device)
+    #[arg(long, conflicts_with = "lockstep")]
+    pub apart: bool,
     /// The program's own arguments
     #[arg(last = true, value_name = "ARGS")]
     pub program_args: Vec<OsString>,

@@ -189,6 +189,7 @@ fn start_warp(
     warp.free_frames.clear();
     warp.groups.clear();
     warp.free_groups.clear();
+    warp.apart = machine.warp_scheduling == WarpScheduling::Apart;
     warp.paths.clear();
     warp.live = mask;
     warp.initial = mask;

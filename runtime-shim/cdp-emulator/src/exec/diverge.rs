@@ -4,7 +4,7 @@
 //! post-dominator). Lanes that get there first are parked in the group; the last ones take them
 //! along. Lanes that end leave all their groups. If every other lane of the warp waits for parked
 //! lanes, or spins, the parked ones are let go on alone: that is the forward progress that
-//! independent thread scheduling promises.
+//! independent thread scheduling promises. Where lanes stay apart ([`crate::WarpScheduling::Apart`]) there are no groups.
 
 use super::{Group, Path, PathState, Warp};
 use crate::code::{JOIN_RETURN, NONE};
@@ -39,7 +39,8 @@ pub fn group_for(warp: &mut Warp, path: &mut Path, join: u32) -> u32 {
 pub fn split(warp: &mut Warp, path: &mut Path, away: u32, target: u32, join: u32) {
     let root = warp.frames[path.frame as usize].parent == NONE;
     // Lanes that only meet at the end of the kernel never need to.
-    if !(join == JOIN_RETURN && root) {
+    let meet = !(warp.apart || join == JOIN_RETURN && root);
+    if meet {
         let group = group_for(warp, path, join);
         if target == join {
             warp.groups[group as usize].arrived |= away;

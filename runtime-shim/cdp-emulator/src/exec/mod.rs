@@ -325,6 +325,8 @@ pub struct Warp {
     pub groups: Vec<Group>,
     /// Free entries of `groups`.
     pub free_groups: Vec<u32>,
+    /// Lanes that part do not meet again.
+    pub apart: bool,
     /// All paths; the running one is taken out while it runs.
     pub paths: Vec<Path>,
     /// Lanes that have not ended.

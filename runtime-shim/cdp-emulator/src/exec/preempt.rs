@@ -47,5 +47,6 @@ fn may_part(warp: &Warp, run: &Running<'_>) -> bool {
         // Barriers for a number of threads count whole warps; old exchanges take who is there.
         && run.function.barriers.iter().all(|barrier| barrier.threads == NONE)
         && run.function.collectives.iter().all(|collective| collective.mask != NONE)
-        && !run.function.code.iter().any(|inst| alone(&inst.op))
+        // Who asks for those that are there counts on branches, unless lanes stay apart anyway.
+        && (warp.apart || !run.function.code.iter().any(|inst| alone(&inst.op)))
 }

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use cdp_emulator::Completion;
-pub use cdp_emulator::Report;
+pub use cdp_emulator::{Report, WarpScheduling};
 
 use self::host::{Hints, HostFunctions, HostMemory};
 pub use self::options::{CheckSet, CpuOptions, MessageFormat, NativeCode};

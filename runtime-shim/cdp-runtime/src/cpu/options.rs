@@ -131,8 +131,8 @@ pub struct CpuOptions {
     pub profile: bool,
     /// `CDP_THREADS=N`: host threads; 0 for as many as the machine has.
     pub host_threads: usize,
-    /// `CDP_WARP_SCHEDULING=independent|lockstep`
-    pub lockstep: bool,
+    /// `CDP_WARP_SCHEDULING=independent|lockstep|apart`
+    pub warps: WarpScheduling,
     /// `CDP_CHECK=race,...`: further checks.
     pub checks: CheckSet,
     /// `CDP_NATIVE=never|often|always`
@@ -163,8 +163,9 @@ impl CpuOptions {
         }
         match text("CDP_WARP_SCHEDULING").as_deref() {
             None | Some("independent") => {}
-            Some("lockstep") => options.lockstep = true,
-            Some(other) => complain("CDP_WARP_SCHEDULING", other, "independent or lockstep"),
+            Some("lockstep") => options.warps = WarpScheduling::Lockstep,
+            Some("apart") => options.warps = WarpScheduling::Apart,
+            Some(other) => complain("CDP_WARP_SCHEDULING", other, "independent, lockstep or apart"),
         }
         match text("CDP_PROFILE").as_deref() {
             None | Some("0") => {}
@@ -217,7 +218,7 @@ impl CpuOptions {
             || self.trace.is_some()
             || self.report.is_some()
             || self.profile
-            || self.lockstep
+            || self.warps != WarpScheduling::Independent
     }
 
     /// The variables that make another process's [`CpuOptions::from_env`] give these options.
@@ -235,7 +236,12 @@ impl CpuOptions {
         put("CDP_REPORT", self.report.clone().map(PathBuf::into_os_string));
         put("CDP_PROFILE", self.profile.then(|| "1".into()));
         put("CDP_THREADS", (self.host_threads > 0).then(|| self.host_threads.to_string().into()));
-        put("CDP_WARP_SCHEDULING", self.lockstep.then(|| "lockstep".into()));
+        let warps = match self.warps {
+            WarpScheduling::Independent => None,
+            WarpScheduling::Lockstep => Some("lockstep".into()),
+            WarpScheduling::Apart => Some("apart".into()),
+        };
+        put("CDP_WARP_SCHEDULING", warps);
         let checks = self.checks.list();
         put("CDP_CHECK", (!checks.is_empty()).then(|| checks.into()));
         let native = (self.native != NativeCode::default()).then(|| self.native.word().into());
@@ -246,15 +252,13 @@ impl CpuOptions {
 
     /// The emulator's configuration. `compute_capability` is 90 for 9.0.
     pub fn config(&self, compute_capability: u32) -> Config {
-        let warp_scheduling =
-            if self.lockstep { WarpScheduling::Lockstep } else { WarpScheduling::Independent };
         Config {
             schedule_seed: self.schedule_seed,
             host_threads: self.host_threads,
             max_instructions: self.max_instructions,
             timeout: self.timeout,
             trace: self.trace.is_some() || self.report.is_some() || self.profile,
-            warp_scheduling,
+            warp_scheduling: self.warps,
             compute_capability,
             native: self.native_code(),
             checks: Checks {
@@ -306,7 +310,7 @@ mod tests {
             report: Some("a b.html".into()),
             profile: true,
             host_threads: 3,
-            lockstep: true,
+            warps: WarpScheduling::Apart,
             checks: CheckSet { races: true, siblings: true, ..CheckSet::default() },
             native: NativeCode::Always,
             native_socket: Some("a b.socket".into()),
