@@ -43,6 +43,10 @@ impl<'a> Checker<'a> {
             }
             return self.call_named(functions, values, at);
         }
+        if let [ast::Expr { kind: ast::ExprKind::Error, .. }] = args.as_slice() {
+            // Nobody knows how many arguments there were to be.
+            return None;
+        }
         self.call_value(target, args, at)
     }
 

@@ -10,6 +10,7 @@ use super::ctype::{Basic, CType, QualType, Quals};
 use super::rank::Class;
 use super::state::Checker;
 use super::value::{Kind, Value};
+use crate::ast;
 use crate::diagnostics::Code;
 use crate::source::Span;
 
@@ -35,7 +36,7 @@ impl<'a> Checker<'a> {
             return self.poison(to);
         }
         if let Kind::Braces(list) = value.kind {
-            return self.braces_value(list, to, value.span);
+            return self.convert_braces(list, value.span, to, purpose);
         }
         match self.rank(&value, to) {
             Some(rank) => {
@@ -52,6 +53,44 @@ impl<'a> Checker<'a> {
                 self.poison(to)
             }
         }
+    }
+
+    /// `{x}` binds a reference to `x`; every other list makes a temporary (C++ [dcl.init.list]).
+    fn convert_braces(
+        &mut self,
+        list: &'a ast::InitList,
+        span: Span,
+        to: QualType,
+        purpose: Purpose<'_>,
+    ) -> Expr {
+        if let CType::Reference { to: referent, rvalue } = *self.types.get(to.id) {
+            if let Some(object) = self.object_in_braces(list, referent) {
+                let value = self.expr(object);
+                return self.convert(value, to, purpose);
+            }
+            if !rvalue && (!referent.is_const() || referent.is_volatile()) {
+                let message = format!("{} cannot be bound to a temporary", self.show(to));
+                self.error(Code::E0323, span, message)
+                    .label("this list makes one")
+                    .help("name an object, or bind a reference to `const`");
+                return self.poison(to);
+            }
+        }
+        self.braces_value(list, to, span)
+    }
+
+    /// The object of a reference's own type that is alone in a list.
+    pub(super) fn object_in_braces(
+        &mut self,
+        list: &'a ast::InitList,
+        referent: QualType,
+    ) -> Option<&'a ast::Expr> {
+        let [one] = list.items.as_slice() else { return None };
+        if one.path.is_some() || matches!(one.value.kind, ast::ExprKind::InitList(_)) {
+            return None;
+        }
+        let value = self.quiet(|checker| checker.expr(&one.value));
+        (value.ty.id == referent.id).then_some(&one.value)
     }
 
     fn warn_string_to_char(&mut self, span: Span, to: QualType) {

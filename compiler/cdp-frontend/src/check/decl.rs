@@ -205,6 +205,10 @@ impl<'a> Checker<'a> {
     /// `using Name = type;`
     pub fn alias(&mut self, alias: &'a ast::AliasDecl) {
         let ty = self.type_name(&alias.ty);
+        if self.has_auto(ty) {
+            self.error(Code::E0331, alias.ty.span, "a name for `auto`");
+            return;
+        }
         for attr in &alias.attrs {
             let asked = self.align_attrs(&[std::slice::from_ref(attr)]);
             if asked != 0 && asked != self.types.layout(ty).align {

@@ -355,6 +355,7 @@ impl<'a> Checker<'a> {
         index.sound(&self.types)?;
         let (base, index) =
             if self.types.is_pointer(base.ty) { (base, index) } else { (index, base) };
+        let index = self.promote(index);
         let Some(elem) = self.types.pointee(base.ty) else {
             let message =
                 format!("a subscript needs an array or pointer, not {}", self.show(base.ty));

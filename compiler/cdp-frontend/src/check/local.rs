@@ -8,7 +8,7 @@ use super::init::Node;
 use super::mangle;
 use super::scope::{Entity, ExecutionSpace, Memory, VarId};
 use super::state::Checker;
-use super::value::Value;
+use super::value::{Kind, Value};
 use super::variable::VarRequest;
 use crate::ast::{self, StorageKind};
 use crate::diagnostics::Code;
@@ -165,19 +165,25 @@ impl<'a> Checker<'a> {
         self.emit(ir::StmtKind::Expr(store), loc);
     }
 
+    /// What the initialiser of a reference binds it to.
+    pub fn bound_value(&mut self, init: &'a ast::Initializer) -> Option<Value<'a>> {
+        match &init.kind {
+            ast::InitializerKind::Assign(expr) => Some(self.expr(expr)),
+            ast::InitializerKind::Paren(args) if args.len() == 1 => Some(self.expr(&args[0])),
+            ast::InitializerKind::Brace(list) => {
+                Some(Value::new(Kind::Braces(list), Basic::Error.into(), init.span))
+            }
+            ast::InitializerKind::Paren(_) => {
+                self.error(Code::E0313, init.span, "a reference is bound to one object");
+                None
+            }
+        }
+    }
+
     pub fn init_reference(&mut self, id: VarId, init: &'a ast::Initializer) {
         let (ty, span) = (self.var(id).ty, self.var(id).span);
         let text = self.text(self.var(id).name);
-        let expr = match &init.kind {
-            ast::InitializerKind::Assign(expr) => expr,
-            ast::InitializerKind::Paren(args) if args.len() == 1 => &args[0],
-            ast::InitializerKind::Brace(list) if list.items.len() == 1 => &list.items[0].value,
-            _ => {
-                self.error(Code::E0313, init.span, "a reference is bound to one object");
-                return;
-            }
-        };
-        let value = self.expr(expr);
+        let Some(value) = self.bound_value(init) else { return };
         let pointer = self.convert(value, ty, super::convert::Purpose::Init(text));
         let addr = self.var_address(id, span);
         let loc = self.loc(span);

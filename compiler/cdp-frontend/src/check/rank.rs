@@ -76,6 +76,12 @@ impl<'a> Checker<'a> {
         referent: QualType,
         rvalue: bool,
     ) -> Option<Rank> {
+        if let Kind::Braces(list) = value.kind
+            && let Some(object) = self.object_in_braces(list, referent)
+        {
+            let value = self.quiet(|checker| checker.expr(object));
+            return self.rank_reference(&value, referent, rvalue);
+        }
         let same = value.ty.id == referent.id && !value.is_braces();
         let binds = value.is_lvalue() && !matches!(value.kind, Kind::BitField { .. });
         if let Kind::Fns(functions) = &value.kind {

@@ -475,13 +475,8 @@ impl<'a> Checker<'a> {
     ) -> Option<ir::Const> {
         self.var_mut(id).ty = ty;
         if self.types.referent(ty).is_some() {
-            let node = match &init.kind {
-                ast::InitializerKind::Assign(expr) => {
-                    let value = self.expr(expr);
-                    Node::Value(self.convert(value, ty, super::convert::Purpose::Init(text)))
-                }
-                _ => Node::Default,
-            };
+            let value = self.bound_value(init)?;
+            let node = Node::Value(self.convert(value, ty, super::convert::Purpose::Init(text)));
             return self.static_const(&node, ty, init.span, device);
         }
         let (ty, node) = self.initializer(ty, init, text);

@@ -384,7 +384,8 @@ impl Parser<'_> {
             if is_function(&declarator) {
                 self.refuse_special_function()?;
             }
-            if !(is_function(&declarator) && self.is(T::LBrace)) {
+            let begins_body = is_function(&declarator) && self.is(T::LBrace);
+            if !(specs.typedef || begins_body) {
                 init = self.initialiser()?.map(Box::new);
             }
         }

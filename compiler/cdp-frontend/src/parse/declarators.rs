@@ -38,7 +38,8 @@ impl Parser<'_> {
     /// declarator = { pointer } direct
     /// pointer    = "*" { qualifier | attribute } | "&" qualifiers | "&&"
     /// ```
-    /// `inner` is set inside the parentheses of another declarator.
+    /// `inner` is set inside the parentheses of another declarator. What is declared hides a type of the same
+    /// name from here on.
     pub fn declarator(
         &mut self,
         specs: &Specifiers,
@@ -60,6 +61,9 @@ impl Parser<'_> {
             declarator.parts.truncate(MAX_PARTS);
         }
         declarator.span = self.since(start);
+        if !inner && let Some(name) = declarator.name.as_ref().and_then(QualName::as_plain) {
+            self.declare(specs, name);
+        }
         Ok(declarator)
     }
 
@@ -109,15 +113,17 @@ impl Parser<'_> {
     fn direct(&mut self, specs: &Specifiers, naming: Naming, inner: bool) -> Parsed<Declarator> {
         let mut declarator = self.no_declarator();
         let mut named = false;
-        if self.is(T::LParen) && (naming == Naming::Named || !self.is_abstract_function()) {
+        let grouped = self.is(T::LParen);
+        if grouped && (naming == Naming::Named || !self.is_abstract_function()) {
             let group = self.group("`)`", |p| p.declarator(specs, naming, true))?;
+            named = group.name.is_some();
             declarator.name = group.name;
             declarator.parts = group.parts;
             declarator.attrs = group.attrs;
         } else if naming != Naming::Abstract
             && (self.is_path_at(self.at) || self.word() == Word::Operator)
         {
-            declarator.name = Some(self.declared_name(specs)?);
+            declarator.name = Some(self.declared_name());
             named = true;
         } else if naming == Naming::Named {
             return Err(self.expected("a name"));
@@ -133,10 +139,12 @@ impl Parser<'_> {
                 Some(T::LParen) => {
                     // Directly after the name they may be an initialiser's.
                     if std::mem::take(&mut named) && !inner {
-                        if specs.context == Context::Member {
+                        if specs.context == Context::Member && !specs.typedef && !grouped {
                             return Err(self.refuse_member_function(&declarator));
                         }
-                        if !self.opens_parameters(specs.function_like) {
+                        let unknown = self.path(start + 1).meaning != Some(Meaning::Value);
+                        let function_like = specs.function_like || (grouped && unknown);
+                        if !self.opens_parameters(start, function_like) {
                             return Ok(declarator);
                         }
                     }
@@ -158,19 +166,16 @@ impl Parser<'_> {
             || self.is_specifier_at(self.at + 1)
     }
 
-    /// The name that is declared, which hides a type of the same name from here on.
-    fn declared_name(&mut self, specs: &Specifiers) -> Parsed<QualName> {
+    /// The name that is declared.
+    fn declared_name(&mut self) -> QualName {
         let path = self.path(self.at);
-        let name = self.qual_name(&path);
-        if path.qualified {
-            // The parameters and body of `int a::f(T)` see the names of `a`.
-            if let Some(scope) = path.scope {
-                self.symbols.open(scope);
-            }
-        } else {
-            self.declare(specs, name.base.name);
+        // The parameters and body of `int a::f(T)` see the names of `a`.
+        if path.qualified
+            && let Some(scope) = path.scope
+        {
+            self.symbols.open(scope);
         }
-        Ok(name)
+        self.qual_name(&path)
     }
 
     /// Gives a declared name its meaning; members are no names of the scope around their record.

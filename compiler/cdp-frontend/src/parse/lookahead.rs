@@ -146,22 +146,33 @@ impl Parser<'_> {
     fn is_construction(&self, at: usize) -> bool {
         match self.kind_at(at) {
             Some(T::LBrace) => true,
-            Some(T::LParen) => {
-                // `T((x));` declares `x` too.
-                let inside = (at..).find(|&at| self.kind_at(at) != Some(T::LParen)).unwrap_or(at);
-                let declarator = match self.kind_at(inside) {
-                    Some(T::Star | T::Amp | T::AndAnd) => true,
-                    Some(T::Ident) => self.group_end(at) == 2 * inside - at + 1,
-                    _ => false,
-                };
-                let goes_on = matches!(
-                    self.kind_at(self.group_end(at)),
-                    Some(T::Semi | T::Eq | T::LParen | T::LBracket | T::Comma)
-                );
-                !(declarator && goes_on)
-            }
+            Some(T::LParen) => !self.declarator_end(at).is_some_and(|end| {
+                let next = self.kind_at(end);
+                matches!(next, Some(T::Semi | T::Eq | T::Comma | T::LParen | T::LBrace))
+            }),
             _ => false,
         }
+    }
+
+    /// The place after the declarator that can stand at a place: `*x`, `(x)`, `x[3]`, `f(int)`.
+    fn declarator_end(&self, mut at: usize) -> Option<usize> {
+        while matches!(self.kind_at(at), Some(T::Star | T::Amp | T::AndAnd))
+            || self.word_at(at) == Word::Qualifier
+        {
+            at += 1;
+        }
+        let group_end = self.group_end(at);
+        let mut end = match self.kind_at(at)? {
+            T::LParen if self.declarator_end(at + 1)? + 1 == group_end => group_end,
+            T::Ident if self.is_name_at(at) => at + 1,
+            _ => return None,
+        };
+        while self.kind_at(end) == Some(T::LBracket)
+            || (self.kind_at(end) == Some(T::LParen) && self.opens_parameters(end, false))
+        {
+            end = self.group_end(end);
+        }
+        Some(end)
     }
 
     /// Whether a declaration begins here, at the start of a statement or of a statement's head.
@@ -308,8 +319,7 @@ impl Parser<'_> {
     }
 
     /// `T x(` at the parenthesis: parameters if they can be, else constructor arguments.
-    pub fn opens_parameters(&self, function_like: bool) -> bool {
-        let open = self.at;
+    pub fn opens_parameters(&self, open: usize, function_like: bool) -> bool {
         let close = self.group_end(open) - 1;
         let mut at = open + 1;
         while at < close {

@@ -87,7 +87,7 @@ impl Parser<'_> {
         }
         out.body = false;
         match self.word() {
-            Word::Storage | Word::Typedef => {
+            Word::Storage | Word::Typedef if context != Context::TypeName => {
                 if context == Context::Member && self.is_text(at, "static") {
                     return Err(self.refuse(Code::E0239, "static members are", ""));
                 }
