@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
                 let value = self.expr(object);
                 return self.convert(value, to, purpose);
             }
-            if !rvalue && (!referent.is_const() || referent.is_volatile()) {
+            if !rvalue && (!self.is_const_object(referent) || referent.is_volatile()) {
                 let message = format!("{} cannot be bound to a temporary", self.show(to));
                 self.error(Code::E0323, span, message)
                     .label("this list makes one")
