@@ -221,7 +221,7 @@ pub struct InitList {
 #[derive(Debug)]
 pub struct InitItem {
     /// `.field`, `[index]`, possibly several; none for a positional element.
-    pub path: Option<Box<Path>>,
+    pub path: Option<Box<Designation>>,
     pub value: Expr,
 }
 
@@ -234,7 +234,7 @@ impl InitItem {
 
 /// Where an element of a list goes.
 #[derive(Debug)]
-pub struct Path {
+pub struct Designation {
     pub designators: Vec<Designator>,
 }
 

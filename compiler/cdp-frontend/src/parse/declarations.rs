@@ -467,7 +467,7 @@ impl Parser<'_> {
             self.at += 1;
             let value = self.initialiser_clause()?;
             let designators = vec![Designator::Field(name)];
-            return Ok(InitItem { path: Some(Box::new(Path { designators })), value });
+            return Ok(InitItem { path: Some(Box::new(Designation { designators })), value });
         }
         while let Some(designator) = self.designator()? {
             designators.push(designator);
@@ -475,7 +475,7 @@ impl Parser<'_> {
         if !designators.is_empty() && !self.is(T::LBrace) {
             self.expect(T::Eq, "`=`")?;
         }
-        let path = (!designators.is_empty()).then(|| Box::new(Path { designators }));
+        let path = (!designators.is_empty()).then(|| Box::new(Designation { designators }));
         Ok(InitItem { path, value: self.initialiser_clause()? })
     }
 
