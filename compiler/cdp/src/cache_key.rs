@@ -111,7 +111,7 @@ impl Compiler {
             cdp_toolchain::Job::new(cdp_toolchain::JobOptions::default()).map_err(Error::Tool)?;
         let mut broken = false;
         for arch in halves {
-            let read = self.read_cuda(&job, source, Half::Text(arch), options)?;
+            let read = self.read_cuda(&job, source, Half::Text(arch), options, 1)?;
             key.field("half", format!("{arch:?}"));
             broken |= read.bytes.is_none();
             key.field("text", read.bytes.unwrap_or_default());

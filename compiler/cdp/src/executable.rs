@@ -103,7 +103,7 @@ impl Build<'_> {
         let (callable, cancel) = (self.host_code_is_callable(), cancel_of_this_thread());
         let make = |input: &Input| match input {
             Input::Cuda(source) => {
-                Some(HostHalf::Clang(compiler.read_cuda(job, source, Half::Host, options)))
+                Some(HostHalf::Clang(compiler.read_cuda(job, source, Half::Host, options, 2)))
             }
             Input::Source(source) => {
                 let run = || HostPass::run(compiler, source, options, callable);

@@ -26,6 +26,7 @@ use crate::foreign::from_foreign;
 use crate::graph::LaunchGraph;
 use crate::input::Input;
 use crate::options::CompileOptions;
+use crate::request::Goal;
 
 mod again;
 mod args;
@@ -139,7 +140,7 @@ impl Compiler {
         let mut reports = Vec::new();
         for arch in options.archs() {
             // Launches are checked when they are taken over.
-            let device = self.read_cuda(job, source, Half::Device(arch), options)?;
+            let device = self.read_cuda(job, source, Half::Device(arch), options, 1)?;
             let errors = device.report.has_errors();
             reports.push(device.report);
             if let Some(bytes) = device.bytes {
@@ -153,7 +154,7 @@ impl Compiler {
                 return Ok(reports);
             }
         }
-        reports.push(self.read_cuda(job, source, Half::Check(None), options)?.report);
+        reports.push(self.read_cuda(job, source, Half::Check(None), options, 1)?.report);
         Ok(reports)
     }
 
@@ -168,7 +169,7 @@ impl Compiler {
         options: &CompileOptions,
     ) -> Result<Preprocessed, Error> {
         let job = Job::new(JobOptions::default()).map_err(Error::Tool)?;
-        let read = self.read_cuda(&job, source, Half::Marked(options.archs()[0]), options)?;
+        let read = self.read_cuda(&job, source, Half::Marked(options.archs()[0]), options, 1)?;
         let Read { report, bytes, dependencies, .. } = read;
         Ok(Preprocessed { text: bytes.unwrap_or_default(), report, dependencies })
     }
@@ -219,26 +220,29 @@ impl Compiler {
         options: &CompileOptions,
     ) -> (Result<Read, Error>, Result<Read, Error>) {
         std::thread::scope(|scope| {
-            let host = scope.spawn(|| self.read_cuda(job, source, host, options));
-            let device = self.read_cuda(job, source, Half::Device(arch), options);
+            let host = scope.spawn(|| self.read_cuda(job, source, host, options, 2));
+            let device = self.read_cuda(job, source, Half::Device(arch), options, 2);
             let failed = || Err(Error::request("a thread that ran clang panicked"));
             (device, host.join().unwrap_or_else(|_| failed()))
         })
     }
 
-    /// Has clang read one half.
+    /// Has clang read one half, of so many that are read at once.
     pub(crate) fn read_cuda(
         &self,
         job: &Job,
         source: &SourceInput,
         half: Half,
         options: &CompileOptions,
+        at_once: usize,
     ) -> Result<Read, Error> {
         match half {
             Half::Host => {
-                self.host_by_bitcode(job, source, Half::HostUnoptimised(false), options, None)
+                let read =
+                    self.read_half(job, source, Half::HostUnoptimised(false), options, at_once)?;
+                self.host_by_bitcode(job, source, read, options, None)
             }
-            _ => self.read_half(job, source, half, options),
+            _ => self.read_half(job, source, half, options, at_once),
         }
     }
 
@@ -250,7 +254,8 @@ impl Compiler {
         options: &CompileOptions,
         alone: Option<&[u8]>,
     ) -> Result<Read, Error> {
-        self.host_by_bitcode(job, source, Half::HostUnoptimised(true), options, alone)
+        let read = self.read_half(job, source, Half::HostUnoptimised(true), options, 1)?;
+        self.host_by_bitcode(job, source, read, options, alone)
     }
 
     /// The object of a host half, by way of bitcode in which it is made to do as nvcc's host code does
@@ -259,11 +264,10 @@ impl Compiler {
         &self,
         job: &Job,
         source: &SourceInput,
-        half: Half,
+        mut read: Read,
         options: &CompileOptions,
         alone: Option<&[u8]>,
     ) -> Result<Read, Error> {
-        let mut read = self.read_half(job, source, half, options)?;
         if let Some(bitcode) = read.bytes.take() {
             let finished = match job.is_dry_run() {
                 true => Vec::new(),
@@ -283,6 +287,7 @@ impl Compiler {
         source: &SourceInput,
         half: Half,
         options: &CompileOptions,
+        at_once: usize,
     ) -> Result<Read, Error> {
         let program = self.toolchain().clang()?;
         let empty;
@@ -302,6 +307,12 @@ impl Compiler {
             Half::Text(_) | Half::Marked(_) => Found::default(),
             _ if source.host_language().is_some() => Found::default(),
             _ => Precompiled::find(job, program, &asked, source, options),
+        };
+        let (wanted, header) = match wanted {
+            Some(wanted) if !wanted.has_time(at_once, options) => {
+                (None, wanted.header().or(header))
+            }
+            wanted => (wanted, header),
         };
         let run = |header: Option<&Precompiled>| {
             let mut args = asked.common.clone();
@@ -456,10 +467,11 @@ impl Build<'_> {
         arch: Arch,
         want_llvm_ir: bool,
     ) -> Result<DeviceCode, Failure> {
-        let options = self.request.options;
+        let (job, options) = (self.request.job, self.request.options);
+        // The host half of a program is read beside it.
+        let at_once = if self.request.goal == Goal::Executable { 2 } else { 1 };
         let started = Instant::now();
-        let read =
-            self.compiler.read_cuda(self.request.job, source, Half::Device(arch), options)?;
+        let read = self.compiler.read_cuda(job, source, Half::Device(arch), options, at_once)?;
         self.out.timings.frontend += started.elapsed().as_secs_f64();
         let bytes = self.take_half(read)?;
         let started = Instant::now();
@@ -489,7 +501,7 @@ impl Build<'_> {
     pub(crate) fn cuda_host(&mut self, source: &SourceInput) -> Result<Vec<u8>, Failure> {
         let options = self.request.options;
         let started = Instant::now();
-        let read = self.compiler.read_cuda(self.request.job, source, Half::Host, options)?;
+        let read = self.compiler.read_cuda(self.request.job, source, Half::Host, options, 1)?;
         self.out.timings.frontend += started.elapsed().as_secs_f64();
         self.take_half(read)
     }

@@ -2,7 +2,9 @@
 //! so is what it makes of the headers that a file begins with, from the second time on that they are seen.
 //!
 //! A header is made while the file that wants it is compiled without it, so that no build waits much longer
-//! than it would anyway. One of a file's includes is made on top of that of the wrapper.
+//! than it would anyway; where there is no processor for that ([`Wanted::has_time`]) the file is compiled with it after it
+//! was made, which takes clang little more than to read the text once. One of a file's includes is made on top of that of
+//! the wrapper.
 //!
 //! What a header was made of is its name: clang's program, every option that is there before the source, and
 //! the list of includes. That a header's text has not changed since, clang checks itself; one that does not
@@ -12,6 +14,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -181,6 +184,19 @@ impl Maker<'_> {
 }
 
 impl Wanted<'_> {
+    /// Whether there is a processor that can make it while as many halves of programs are read.
+    pub(super) fn has_time(&self, at_once: usize, options: &CompileOptions) -> bool {
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        options.threads != 1 && processors >= 2 * at_once
+    }
+
+    /// The header, made now; `None` if it cannot be made.
+    pub(super) fn header(&self) -> Option<Precompiled> {
+        self.make();
+        let (path, base) = (self.path.clone(), self.base.clone());
+        is_ready(&path).then_some(Precompiled { path, base })
+    }
+
     /// Makes the header, once in this process, and in whole when another makes it too.
     pub(super) fn make(&self) {
         static MAKING: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> =
