@@ -251,6 +251,26 @@ extern "C" CdpEmitter *cdp_emitter_create(LLVMTargetMachineRef Machine, const ch
   return Emitter;
 }
 
+/// Reads constant memory as such where its address is a constant that was made one of global memory, as of
+/// `__ldg(&table[2])` in clang's code: instruction selection takes such an address for undefined.
+static void readConstantMemory(Function &F) {
+  constexpr unsigned Global = 1, Constant = 4;
+  const DataLayout &Layout = F.getDataLayout();
+  for (Instruction &I : instructions(F)) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    if (!Load || Load->getPointerAddressSpace() != Global || !isa<ConstantExpr>(Load->getPointerOperand()))
+      continue;
+    APInt Offset(Layout.getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
+    Value *Base = Load->getPointerOperand()->stripAndAccumulateConstantOffsets(Layout, Offset, true);
+    auto *Variable = dyn_cast<GlobalVariable>(Base);
+    if (!Variable || Variable->getAddressSpace() != Constant)
+      continue;
+    auto *Byte = Type::getInt8Ty(F.getContext());
+    auto *Number = ConstantInt::get(F.getContext(), Offset);
+    Load->setOperand(LoadInst::getPointerOperandIndex(), ConstantExpr::getGetElementPtr(Byte, Variable, Number));
+  }
+}
+
 /// Writes the assembly text of a module, which gets the target machine's data layout. The text, of
 /// `*Size` bytes, is the emitter's until it runs again, which it must not unless `*Reusable` is true.
 extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module, size_t *Size,
@@ -261,6 +281,7 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
   orderVariables(M);
   for (Function &F : M) {
     expandWideConversions(F);
+    readConstantMemory(F);
     copyUpdatedParameters(F);
     updateLocalPlainly(F);
     writeByGenericAddress(F);
