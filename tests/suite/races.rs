@@ -302,6 +302,19 @@ fn outcomes() -> Outcome {
     if fine || count.is_none_or(|count| count < 4) {
         return Err(format!("without:\n{text}").into());
     }
+    // Blocks of a grid, and warps of a block, come to their one access in any order.
+    for shape in ["3, 1", "1, 96"] {
+        let orders = format!(
+            "#include <stdio.h>\n__device__ int order[3], count;\n__global__ void come() {{ if (threadIdx.x % 32 == 0) \
+             order[atomicAdd(&count, 1)] = blockIdx.x + threadIdx.x / 32; }}\n__global__ void show() {{ \
+             printf(\"%d%d%d\\n\", order[0], order[1], order[2]); }}\nint main() {{ come<<<{shape}>>>(); \
+             show<<<1, 1>>>(); return cudaDeviceSynchronize() != cudaSuccess; }}\n"
+        );
+        let (text, _) = run(&orders, &["--schedules", "60"])?;
+        if !text.starts_with("60 schedules, 6 outcomes\n") {
+            return Err(format!("orders of <<<{shape}>>>:\n{text}").into());
+        }
+    }
     let seeded = || run(&plain, &["--schedule-seed", "3"]);
     let (once, again) = (seeded()?.0, seeded()?.0);
     if once != again || !text.contains(once.trim()) {

@@ -92,7 +92,8 @@ pub(super) fn start_one(
     block.output.clear();
     block.warnings.clear();
     block.counters = Default::default();
-    block.next_warp = 0;
+    let warps = grid.threads().div_ceil(32).max(1) as usize;
+    block.next_warp = machine.schedule_seed.map_or(0, |seed| any(&block, seed, warps));
     block.budget = 0;
     block.runtime = Default::default();
     let threads = grid.threads();
@@ -279,13 +280,9 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
         let result = run::run(machine, block, &mut warp);
         let ran = warp.clock != before;
         block.put_warp(index, warp);
-        let advance = if machine.schedule_seed.is_some() && count > 1 {
-            let mut state = block.serial
-                ^ block.counters.warp_instructions
-                ^ machine.schedule_seed.unwrap_or(0);
-            1 + (next_random(&mut state) % count as u64) as usize
-        } else {
-            1
+        let advance = match machine.schedule_seed {
+            Some(seed) if count > 1 => 1 + any(block, seed, count),
+            _ => 1,
         };
         match result {
             Err(fault) => return BlockStop::Fault(fault),
@@ -331,8 +328,12 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
                 return BlockStop::Done;
             }
             Ok(WarpStop::Done | WarpStop::Idle) => {
-                idle_turns = if ran { 1 } else { idle_turns + 1 };
-                block.next_warp = (index + 1) % count;
+                let chosen = ran && machine.schedule_seed.is_some();
+                idle_turns = match ran {
+                    true => usize::from(!chosen),
+                    false => idle_turns + 1,
+                };
+                block.next_warp = (index + if chosen { advance } else { 1 }) % count;
                 if ran && barrier::pass_together(machine, block, index) {
                     // The turns of the others would have come to nothing.
                     block.next_warp = index;
@@ -341,6 +342,12 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
             }
         }
     }
+}
+
+/// A number below `count` by chance: of a seed, of the block and of what it has done.
+pub(super) fn any(block: &Block, seed: u64, count: usize) -> usize {
+    let mut state = block.serial ^ block.counters.warp_instructions ^ seed;
+    (next_random(&mut state) % count as u64) as usize
 }
 
 /// No warp could run in its turn: completes barriers and exchanges, or finds out what is wrong.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::{Cluster, complete};
-use super::{Block, BlockStop, GridInfo, Machine, block, door, next_random};
+use super::{Block, BlockStop, GridInfo, Machine, block, door};
 
 /// Makes the blocks of a cluster. `first` counts blocks cluster by cluster.
 pub fn start(
@@ -87,10 +87,7 @@ fn turn_over(machine: &Machine, block: &mut Block, idle: u32) {
     let count = cluster.peers.len();
     if count > 0 {
         let next = match machine.schedule_seed {
-            Some(seed) if idle < 2 => {
-                let mut state = block.serial ^ block.counters.warp_instructions ^ seed;
-                (next_random(&mut state) % count as u64) as usize
-            }
+            Some(seed) if idle < 2 => block::any(block, seed, count),
             _ => {
                 let after = (block.rank + 1) % (count as u32 + 1);
                 cluster.peers.iter().position(|peer| peer.rank == after).unwrap_or(0)

@@ -301,6 +301,11 @@ impl Core {
             self.ready_grids.remove(&turn);
         }
         let block_key = self.add_resident(key, block);
+        if self.machine.schedule_seed.is_some() {
+            // It has begun: who goes on first is chosen among all.
+            self.queue_block(block_key, key, 0);
+            return;
+        }
         self.block_turn(block_key);
     }
 
