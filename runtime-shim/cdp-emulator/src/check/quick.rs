@@ -4,7 +4,6 @@
 //! What cannot be told so is [`super::runs`]' to judge, which finds out what this goes by.
 
 use super::Stamp;
-use super::block::Ordered;
 use super::plane::{STEPS_MASK, live};
 use super::record::{OTHER_THREAD, Record, THREADS};
 use super::shadow::{AGAIN, READ};
@@ -24,14 +23,17 @@ pub enum Verdict {
     Ask,
 }
 
+/// A set of stamps, each at its low bits.
+type Stamps = [u32; 256];
+
 /// What a block has found out about stamps.
 pub struct Found<'a> {
     /// The least stamp that counts.
     pub floor: u64,
     /// Those that come before everything that it does.
-    pub ordered: &'a Ordered,
+    pub ordered: &'a Stamps,
     /// Those of other blocks that do not, while it knows nothing but its base.
-    pub unordered: Option<&'a Ordered>,
+    pub unordered: Option<&'a Stamps>,
     /// All stamps, and the number of the first.
     pub stamps: (&'a [Stamp], u32),
     /// The block.
@@ -54,7 +56,7 @@ impl Found<'_> {
         if old.is_split() {
             return false;
         }
-        if self.ordered.0[(old.stamp() & 255) as usize] == old.stamp() {
+        if self.ordered[(old.stamp() & 255) as usize] == old.stamp() {
             return true;
         }
         // Each thread its own.
@@ -67,7 +69,7 @@ impl Found<'_> {
     /// Nothing orders what is remembered with what the block does.
     #[inline(always)]
     fn is_apart(&self, old: Record) -> bool {
-        self.unordered.is_some_and(|found| found.0[(old.stamp() & 255) as usize] == old.stamp())
+        self.unordered.is_some_and(|found| found[(old.stamp() & 255) as usize] == old.stamp())
     }
 
     /// What becomes of a write and two reads; of a row's, all with the steps of its threads.

@@ -3,7 +3,6 @@
 use super::access::{Access, Manner};
 use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side};
-use super::parts::{Lanes, Parts};
 use super::record::{Record, Strength};
 use super::shadow::Cell;
 use super::{Origin, Stamp, Watch};
@@ -29,29 +28,6 @@ struct Outcome {
 }
 
 impl Watch {
-    /// Looks at a plain access of whole words by the block's own threads, if that finds nothing that is worth telling: by
-    /// all of a warp's lanes, which lie as they are said to, with what is added to their addresses and with where these
-    /// end. False: [`Watch::access`] is for it.
-    ///
-    /// # Safety
-    /// The processor has AVX2 and what comes with it.
-    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt"))]
-    pub unsafe fn plain_access(
-        &mut self,
-        state: &mut BlockState,
-        access: &Access<'_>,
-        lanes: &Lanes<'_>,
-        parts: Option<&Parts>,
-        to: (u64, u64),
-    ) -> bool {
-        let stamp = self.stamp_now(state, access.origin);
-        let record = Record::new(stamp, access.first_thread, 15, Strength::Weak, false);
-        match parts.and_then(Parts::few) {
-            Some(parts) => self.in_parts(state, access, record, parts.iter().copied(), to),
-            None => self.in_parts(state, access, record, lanes.parts(), to),
-        }
-    }
-
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
         let (stamp, proxy) = match access.kind {

@@ -11,7 +11,7 @@ use super::Watch;
 use super::access::Access;
 use super::block::BlockState;
 use super::neighbours::Neighbours;
-use super::parts::{Lanes, Part, Run};
+use super::parts::{Lanes, Part, Parts, Run};
 use super::plane::{ONE, ROW, Seen, Series};
 use super::quick::{Found, Verdict};
 use super::race::Touch;
@@ -90,10 +90,33 @@ impl Watch {
         }
     }
 
+    /// Looks at a plain access of whole words by the block's own threads, if that finds nothing that is worth telling: by
+    /// all of a warp's lanes, which lie as they are said to, with what is added to their addresses and with where these
+    /// end. False: [`Watch::access`] is for it.
+    ///
+    /// # Safety
+    /// The processor has AVX2 and what comes with it.
+    #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt"))]
+    pub unsafe fn plain_access(
+        &mut self,
+        state: &mut BlockState,
+        access: &Access<'_>,
+        lanes: &Lanes<'_>,
+        parts: Option<&Parts>,
+        to: (u64, u64),
+    ) -> bool {
+        let stamp = self.stamp_now(state, access.origin);
+        let record = Record::new(stamp, access.first_thread, 15, Strength::Weak, false);
+        match parts.and_then(Parts::few) {
+            Some(parts) => self.in_parts(state, access, record, parts.iter().copied(), to),
+            None => self.in_parts(state, access, record, lanes.parts(), to),
+        }
+    }
+
     /// Looks at parts of a plain access that adds `added` to where they begin. False: there are some of which not all can be
     /// decided in runs, or that are not before `end`, and these were not looked at.
     #[inline(always)]
-    pub(super) fn in_parts(
+    fn in_parts(
         &mut self,
         state: &mut BlockState,
         access: &Access<'_>,
@@ -162,8 +185,8 @@ impl Watch {
         let only_base = state.knows_only_its_base();
         let found = Found {
             floor,
-            ordered: &state.ordered,
-            unordered: only_base.then_some(&state.unordered),
+            ordered: &state.ordered.0,
+            unordered: only_base.then_some(&state.unordered.0),
             stamps: (&self.stamps, self.first_stamp),
             block: state.id,
         };
