@@ -34,6 +34,7 @@ pub fn trials() -> Vec<Trial> {
         ("code_is_offered_to_the_cpu_device", offered),
         ("what_no_gpu_does", no_gpu_does),
         ("lines_of_other_compilers", other_lines),
+        ("programs_that_do_not_begin", no_beginning),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("cli::{name}"), test)).collect()
 }
@@ -548,4 +549,22 @@ fn no_gpu_does() -> Outcome {
     }
     contains(&expect(&["run", "--device", "cpu", "--profile", HELLO], 0)?.1, &["instructions"])?;
     contains(&expect(&["build", "--profile", HELLO], 2)?.1, &["there is no code for gprof"])
+}
+
+/// A program without `main`, one whose arguments stand among the inputs, and a kernel without its argument.
+fn no_beginning() -> Outcome {
+    let folder = folder()?;
+    let file = write(
+        &folder,
+        "a.cdp",
+        "__global__ void k(int *p) { *p = 1; }\nint mian() { return 0; }\n",
+    )?;
+    contains(&expect(&["run", &file], 2)?.1, &["function `main`", "--kernel"])?;
+    let program = path(&folder, "a");
+    contains(&expect(&["build", &file, "-o", &program], 2)?.1, &["function `main`"])?;
+    contains(&expect(&["run", &file, "100"], 2)?.1, &["`100`", "after `--`"])?;
+    contains(
+        &expect(&["run", "--kernel", "k", &file], 2)?.1,
+        &["1 parameter (bytes: 8)", "0 arguments are given"],
+    )
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use cdp_image::pieces;
 use cdp_toolchain::{
-    HostLinkOptions, LATE_BUILD_ID, LATE_SECTION, ObjectParts, empty_code, host_link, is_archive,
-    launch_stub_names, put_code, set_build_id,
+    HostLinkOptions, LATE_BUILD_ID, LATE_SECTION, ObjectParts, ToolError, empty_code, host_link,
+    is_archive, launch_stub_names, put_code, set_build_id,
 };
 
 use crate::build::parts;
@@ -126,8 +126,32 @@ impl<'a> HostLink<'a> {
         if request.options.debug == DebugInfo::None {
             link.extra_args.push("-Wl,--gc-sections".into());
         }
-        Ok(host_link(request.job, &request.inputs[0].stem(), &objects, &link)?)
+        host_link(request.job, &request.inputs[0].stem(), &objects, &link).map_err(without_main)
     }
+}
+
+/// A program without `main` as the request that it is: linkers say this of their own start-up code, each in its words.
+fn without_main(error: ToolError) -> Error {
+    let ToolError::Failed { output, .. } = &error else { return error.into() };
+    if !says_no_main(output) {
+        return error.into();
+    }
+    Error::Request {
+        message: "no input has a function `main`, where a program begins".into(),
+        cure: Some(
+            "write one, run a kernel alone with `cdpc run --kernel NAME`, or stop before the program: `-c`, \
+             `--emit ptx`, `--emit cubin`"
+                .into(),
+        ),
+    }
+}
+
+fn says_no_main(output: &str) -> bool {
+    let marks = ["undefined reference to ", "undefined symbol: "];
+    output.lines().any(|line| {
+        let name = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1));
+        name.is_some_and(|name| name.trim().trim_matches(['`', '\'', '"']) == "main")
+    })
 }
 
 /// clang calls another OpenMP library than the compiler that links asks for.
@@ -181,5 +205,22 @@ impl<'a> Others<'a> {
             others.parts = std::mem::take(&mut others.parts).and(parts);
         }
         others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_without_main_are_known_in_the_words_of_linkers() {
+        assert!(says_no_main(
+            "/usr/bin/ld: Scrt1.o: in function `_start':\n(.text+0x17): undefined reference to `main'\n"
+        ));
+        assert!(says_no_main("ld.lld: error: undefined symbol: main\n>>> referenced by crt1.o"));
+        assert!(says_no_main("a.c:(.text+0x1): undefined reference to 'main'"));
+        assert!(!says_no_main(
+            "k.o: in function `main':\nk.cdp: undefined reference to `main_loop'"
+        ));
     }
 }

@@ -79,7 +79,8 @@ pub fn run(args: &Run) -> i32 {
     if let Err(usage) = outputs.check(read) {
         return messages.usage(usage);
     }
-    if let Err(usage) = only_with_kernel(args).and_then(|()| on_a_gpu_alone(args)) {
+    let checks = only_with_kernel(args).and_then(|()| on_a_gpu_alone(args));
+    if let Err(usage) = checks.and_then(|()| inputs_are_files(args)) {
         return messages.usage(usage);
     }
     let result = if args.kernel.is_some() {
@@ -88,6 +89,18 @@ pub fn run(args: &Run) -> i32 {
         run_program(args, &options, messages)
     };
     result.unwrap_or_else(|failure| messages.failure(failure))
+}
+
+/// `cdpc run a.cdp 100`: what is the program's own argument, and no input.
+fn inputs_are_files(args: &Run) -> Result<(), Usage> {
+    let mut further = args.inputs.iter().skip(1);
+    match further.find(|path| path.as_os_str() != "-" && !path.exists()) {
+        None => Ok(()),
+        Some(path) => Err(Usage(format!(
+            "there is no file `{}`\n  help: arguments of the program itself stand after `--`",
+            path.display()
+        ))),
+    }
 }
 
 /// Whether two accesses are told apart by their lines.

@@ -150,10 +150,11 @@ fn run_loaded(
             [] => String::new(),
             sizes => format!(" (bytes: {})", sizes.join(", ")),
         };
+        let (takes, given) =
+            (counted(sizes.len(), "parameter"), counted(run.args.len(), "argument"));
+        let verb = if run.args.len() == 1 { "is" } else { "are" };
         return Err(RunError::Args(format!(
-            "`{symbol}` has {} parameters{of}, and {} arguments are given",
-            sizes.len(),
-            run.args.len()
+            "`{symbol}` has {takes}{of}, and {given} {verb} given"
         )));
     }
     let mut buffers = Vec::new();
@@ -361,6 +362,11 @@ impl PtxFacts {
             Some(function.params.iter().map(ty).collect())
         })
     }
+}
+
+/// `1 parameter`, `2 parameters`
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
