@@ -111,6 +111,10 @@ impl<'a> Checker<'a> {
             )
         } else if either(&|ty| types.is_scoped_enum(ty)) {
             ("", "cast the scoped enumeration to an integer".to_owned())
+        } else if matches!(op, AstOp::Lt | AstOp::Shl)
+            && types.pointee(left).is_some_and(|to| types.is_function(to))
+        {
+            ("", "a kernel is launched as `kernel<<<grid, block>>>(...)`".to_owned())
         } else if op == AstOp::Rem && either(&|ty| types.is_floating(ty)) {
             ("", "use `fmod` or `fmodf`".to_owned())
         } else {

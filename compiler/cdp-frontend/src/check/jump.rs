@@ -8,6 +8,7 @@ use super::scope::{Entity, VarId};
 use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::Code;
+use crate::source::Span;
 
 impl<'a> Checker<'a> {
     fn target(&mut self, name: ast::Ident) -> &mut JumpTarget {
@@ -40,7 +41,24 @@ impl<'a> Checker<'a> {
         self.emit(StmtKind::Label(id), loc);
     }
 
-    fn initialised_in_scope(&self) -> Vec<VarId> {
+    /// A label of the innermost `switch` that is reached past an initialisation: an error of host code, of which nvcc
+    /// warns in device code.
+    pub fn check_switch_label(&mut self, label: Span) {
+        if self.f.space.on_device() && (self.f.space.device_only() || self.device_pass()) {
+            return;
+        }
+        let now = self.initialised_in_scope();
+        let Some(state) = self.f.switches.last() else { return };
+        let Some(passed) = now.iter().find(|var| !state.seen.contains(var)) else { return };
+        let var = self.var(*passed);
+        let (at, text) = (var.span, self.text(var.name));
+        let message = format!("the jump to this label passes the initialisation of `{text}`");
+        self.error(Code::E0314, label, message)
+            .secondary(at, "initialised here")
+            .help("put the statements of each `case` into a block of its own");
+    }
+
+    pub fn initialised_in_scope(&self) -> Vec<VarId> {
         let local = |slot: &super::scope::Slot| match slot.other {
             Some(Entity::Var(var))
                 if self.var(var).initialised && self.var(var).local.is_some() =>

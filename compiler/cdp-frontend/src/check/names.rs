@@ -151,7 +151,8 @@ impl<'a> Checker<'a> {
 
     /// E0301 with the nearest name, the first time that the function at hand uses it.
     fn undeclared(&mut self, name: &ast::QualName) {
-        if self.facts.lost.contains(&name.base.name) {
+        let mut parts = name.scopes.iter().chain([&name.base]);
+        if parts.any(|part| self.facts.lost.contains(&part.name)) {
             return;
         }
         if let Some(symbol) = name.as_plain() {

@@ -76,6 +76,8 @@ pub struct SwitchState {
     pub cases: Vec<ir::SwitchLabel>,
     pub spans: FastMap<i64, Span>,
     pub default: Option<(ir::LabelId, Span)>,
+    /// The initialised variables in scope where it begins.
+    pub seen: Vec<VarId>,
 }
 
 /// The function at hand; by default none.

@@ -305,7 +305,9 @@ impl<'a> Checker<'a> {
         };
         let (value, ty) = self.switch_value(value, span);
         let entered = self.lint(|lints, checker| lints.enter(&value, checker));
+        let seen = self.initialised_in_scope();
         self.f.switches.push(SwitchState {
+            seen,
             ty,
             cases: Vec::new(),
             spans: Default::default(),
@@ -352,6 +354,7 @@ impl<'a> Checker<'a> {
             let loc = self.loc(label.span);
             return self.named_label(name, loc);
         }
+        self.check_switch_label(label.span);
         let Some(state) = self.f.switches.last() else {
             self.error(Code::E0314, label.span, "a `case` or `default` outside a `switch`");
             return;

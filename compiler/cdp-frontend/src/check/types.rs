@@ -110,6 +110,9 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
+        if self.facts.lost.contains(&name.base.name) {
+            return Basic::Error.into();
+        }
         let text = self.text(name.base.name);
         let scope = name.scopes.last().map(|scope| self.text(scope.name));
         if matches!(scope, None | Some("std"))

@@ -394,6 +394,13 @@ impl Parser<'_> {
 
     /// Attributes, and the refused `asm("symbol")`, after a declarator.
     fn declarator_attributes(&mut self, attrs: &mut Vec<Attr>) -> Parsed<()> {
+        if self.starts_line(self.at) {
+            // `} T` without its `;` before `__device__ float f();`
+            let words = (self.at..).take_while(|at| self.word_at(*at) == Word::Attribute).count();
+            if words > 0 && self.type_end(self.at + words).is_some() {
+                return Ok(());
+            }
+        }
         loop {
             self.attributes(attrs)?;
             match self.word() {

@@ -245,7 +245,7 @@ impl Parser<'_> {
             let message = format!("expected `(`, found {}", self.found());
             self.error(Code::E0201, self.span_at(self.at), message)
                 .help("what a statement tests stands in parentheses");
-            return Err(Fault::Syntax);
+            return self.bare_head().map(error);
         }
         let start = self.at;
         let result = self.group("`)`", contents);
@@ -253,6 +253,25 @@ impl Parser<'_> {
             self.lose(start + 1);
         }
         Ok(result.unwrap_or_else(|_| error(self.error_expr(start))))
+    }
+
+    /// What stands in place of a head, up to the `{` on its line: the body is read.
+    fn bare_head(&mut self) -> Parsed<Expr> {
+        let start = self.at;
+        let mut at = start;
+        while self.kind_at(at).is_some_and(|kind| !matches!(kind, T::LBrace | T::RBrace))
+            && (at == start || !self.starts_line(at))
+        {
+            at = self.group_end(at);
+        }
+        if self.kind_at(at) != Some(T::LBrace) || self.starts_line(at) {
+            return Err(Fault::Syntax);
+        }
+        self.at = at;
+        if self.is_specifier_at(start) {
+            self.lose(start);
+        }
+        Ok(self.error_expr(start))
     }
 
     /// `if = "if" [ "constexpr" ] "(" [ init ] condition ")" statement [ "else" statement ]`
