@@ -81,48 +81,12 @@ pub(super) struct Site<'a, 'ctx> {
     pub child: Option<&'a Child<'ctx>>,
 }
 
-/// The module that the sites' functions are linked from, up to them.
+/// The module that the sites' functions are linked from, up to them. LLVM declares its intrinsics by itself.
 pub(super) fn prologue(definitions: &str, declarations: &str) -> String {
-    format!("declare i32 @cdp.launch(...)\n{declarations}{INTRINSICS}\n{definitions}\n")
+    format!(
+        "declare i32 @cdp.launch(...)\ndeclare void @__cdp_sums_done(i32)\n{declarations}\n{definitions}\n"
+    )
 }
-
-const INTRINSICS: &str = "\
-declare i32 @llvm.nvvm.activemask()
-declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
-declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
-declare void @llvm.nvvm.bar.warp.sync(i32)
-declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
-declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
-declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
-declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.z()
-declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ntid.y()
-declare i32 @llvm.nvvm.read.ptx.sreg.ntid.z()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.z()
-declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.nsmid()
-declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.y()
-declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.z()
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-declare i32 @llvm.ctpop.i32(i32)
-declare i32 @llvm.cttz.i32(i32, i1)
-declare i32 @llvm.ctlz.i32(i32, i1)
-declare i32 @llvm.umin.i32(i32, i32)
-declare i32 @llvm.umax.i32(i32, i32)
-declare i64 @llvm.umin.i64(i64, i64)
-declare i64 @llvm.umax.i64(i64, i64)
-declare i32 @llvm.smin.i32(i32, i32)
-declare i32 @llvm.smax.i32(i32, i32)
-declare i64 @llvm.smin.i64(i64, i64)
-declare i64 @llvm.smax.i64(i64, i64)
-declare void @__cdp_sums_done(i32)
-";
 
 /// What sites share: the block's lock with what else it knows (`sequence.ll` says what), and what makes it ready where
 /// no launches are recorded.

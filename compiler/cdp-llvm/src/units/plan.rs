@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_module_is_cut_where_another_thread_takes_over_enough() {
         let context = inkwell::context::Context::create();
-        let is_cut = |sizes: &[usize]| {
+        let largest = |sizes: &[usize]| {
             let function = |(name, size): (usize, &usize)| {
                 let steps: String =
                     (1..*size).map(|at| format!("%v{at} = add i32 %v{}, 1\n", at - 1)).collect();
@@ -300,9 +300,15 @@ mod tests {
             };
             let text: String = sizes.iter().enumerate().map(function).collect();
             let module = raw::parse_ir(&context, "test", text.as_bytes()).expect("it is IR");
-            plan(&module, 200).is_some_and(|plan| plan.units.len() == 2)
+            plan(&module, 200).filter(|plan| plan.units.len() == 2).map(|plan| plan.largest)
         };
+        let is_cut = |sizes: &[usize]| largest(sizes).is_some();
         assert!(is_cut(&[40, 40]) && is_cut(&[20, 15, 30, 10]) && is_cut(&[250, 240]));
         assert!(!is_cut(&[100, 20]) && !is_cut(&[500]) && !is_cut(&[25, 25]));
+        // The first of units that are alike is on its way soonest.
+        assert_eq!(
+            [[90, 40], [40, 90], [40, 40]].map(|sizes| largest(&sizes)),
+            [Some(0), Some(1), Some(0)]
+        );
     }
 }
