@@ -18,7 +18,7 @@
 //! # // In a test: assert_ptx_snapshot!("parent", snapshot);
 //! ```
 //!
-//! The text is the normal form of [`cdp::normal`]: what changes with every version of LLVM and matters
+//! The text is the normal form that [`cdp::normalize`] makes: what changes with every version of LLVM and matters
 //! to no machine is gone. ptxas assembles what is asserted, when one is found ([`Ptxas`]).
 //!
 //! What is absent: other outputs than PTX. Those of `cdpc --emit ir` and `--emit llvm-ir` are for people
