@@ -281,12 +281,11 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                     continue;
                 }
                 true => parent::too_many(sites.len()),
+                false if !raw::has_uses(function) => continue,
                 false => "it launches from a device function that cannot be inlined".into(),
             };
-            if is_kernel(function) || raw::has_uses(function) {
-                for site in &sites {
-                    self.remark(function, site, LaunchOutcome::Kept, reason.clone(), None);
-                }
+            for site in &sites {
+                self.remark(function, site, LaunchOutcome::Kept, reason.clone(), None);
             }
         }
         parents

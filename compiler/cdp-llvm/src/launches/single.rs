@@ -26,7 +26,7 @@ const MOST_THREADS: i128 = 1024;
 /// Whether one thread of each block, if the block has one dimension, comes to all of these sites.
 pub(super) fn one_thread<'ctx>(kernel: FunctionValue<'ctx>, sites: &[&LaunchSite<'ctx>]) -> bool {
     let function = Function::parent(View::function(kernel));
-    is_guarded(kernel, sites, &|left, right| names_one(&function, left, right))
+    Gates::new(kernel, sites).say(&|left, right| names_one(&function, left, right))
 }
 
 /// Whether one thread of a grid comes to a site, as far as one can see: its launches have none of other threads beside
@@ -35,32 +35,35 @@ pub(super) fn one_of_grid<'ctx>(kernel: FunctionValue<'ctx>, site: &LaunchSite<'
     let function = Function::parent(View::function(kernel));
     let in_grid = |left, right| reach(&function, left, right) == Some(Reach::Grid);
     let of_block = |left, right| reach(&function, left, right) == Some(Reach::Block);
-    let guarded = is_guarded(kernel, &[site], &in_grid)
-        || is_guarded(kernel, &[site], &of_block) && one_thread(kernel, &[site]);
+    let in_block = |left, right| names_one(&function, left, right);
+    let gates = Gates::new(kernel, &[site]);
+    let guarded = gates.say(&in_grid) || gates.say(&of_block) && gates.say(&in_block);
     guarded && !asks_for_more_than_x(View::function(kernel))
 }
 
-/// Whether every way to these sites goes through one edge that is taken only where two values are equal for which `names`
-/// holds.
-fn is_guarded<'ctx>(
-    kernel: FunctionValue<'ctx>,
-    sites: &[&LaunchSite<'ctx>],
-    names: Names<'_, 'ctx>,
-) -> bool {
-    let targets: Option<HashSet<Block<'ctx>>> =
-        sites.iter().map(|s| View::instruction(raw::instruction(s.call)).block()).collect();
-    let flow = Dominators::new(View::function(kernel));
-    let gates = |target| flow.gates(target).into_iter().collect::<HashSet<_>>();
-    let common = targets
-        .and_then(|targets| targets.into_iter().map(gates).reduce(|one, other| &one & &other));
-    common.into_iter().flatten().any(|(from, to)| {
-        let Some((end, condition)) = from.terminator().and_then(|e| Some((e, e.condition()?)))
-        else {
-            return false;
+/// Conditions that every way to some sites goes through, each with what it was there.
+struct Gates<'ctx>(Vec<(View<'ctx>, bool)>);
+
+impl<'ctx> Gates<'ctx> {
+    fn new(kernel: FunctionValue<'ctx>, sites: &[&LaunchSite<'ctx>]) -> Self {
+        let targets: Option<HashSet<Block<'ctx>>> =
+            sites.iter().map(|s| View::instruction(raw::instruction(s.call)).block()).collect();
+        let flow = Dominators::new(View::function(kernel));
+        let edges = |target| flow.gates(target).into_iter().collect::<HashSet<_>>();
+        let common = targets
+            .and_then(|targets| targets.into_iter().map(edges).reduce(|one, other| &one & &other));
+        let condition = |(from, to): (Block<'ctx>, Block<'ctx>)| {
+            let end = from.terminator()?;
+            let [then, otherwise] = end.successors()[..] else { return None };
+            (then != otherwise).then_some((end.condition()?, to == then))
         };
-        let [then, otherwise] = end.successors()[..] else { return false };
-        then != otherwise && chooses(names, condition, to == then, 0)
-    })
+        Gates(common.into_iter().flatten().filter_map(condition).collect())
+    }
+
+    /// Whether one of them says that two values are equal for which `names` holds.
+    fn say(&self, names: Names<'_, 'ctx>) -> bool {
+        self.0.iter().any(|(condition, truth)| chooses(names, *condition, *truth, 0))
+    }
 }
 
 /// Whether a kernel launches itself, and these grids are of one thread. Most of its grids are such then, which have no

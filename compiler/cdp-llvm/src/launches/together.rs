@@ -8,7 +8,6 @@
 //! leaving is the same for all, and all come to ask, as lanes do that no branch has sent different ways since the turn
 //! began. No two sites of a loop lie on different sides of a branch that lanes may take differently.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use inkwell::llvm_sys::LLVMOpcode;
@@ -77,7 +76,7 @@ struct Flow<'ctx> {
     /// The smallest first.
     loops: Vec<Loop<'ctx>>,
     /// Whether all lanes leave a loop in the same turn, by its first block, where that is known.
-    known: RefCell<HashMap<Block<'ctx>, bool>>,
+    known: HashMap<Block<'ctx>, bool>,
 }
 
 /// The blocks on each of the ways that lanes may go at the end of one.
@@ -96,24 +95,24 @@ impl<'ctx> Flow<'ctx> {
         let view = View::function(kernel);
         let blocks = Dominators::new(view);
         let loops = blocks.loops();
-        let flow =
-            Flow { function: Function::parent(view), blocks, loops, known: RefCell::default() };
-        for found in &flow.loops {
-            let alike = flow.leaves_alike(found, &mut Asked::default(), 0);
-            flow.known.borrow_mut().insert(found.head, alike);
+        let function = Function::parent(view);
+        let mut flow = Flow { function, blocks, loops, known: HashMap::new() };
+        for index in 0..flow.loops.len() {
+            let found = &flow.loops[index];
+            let (head, alike) = (found.head, flow.leaves_alike(found, &mut Asked::default(), 0));
+            flow.known.insert(head, alike);
         }
         flow
     }
 
     /// Whether all lanes that are in the loops around a block leave each of them in the same turn.
     fn turns_together(&self, place: Block<'ctx>) -> bool {
-        let known = self.known.borrow();
-        self.loops.iter().all(|found| !found.blocks.contains(&place) || known[&found.head])
+        self.loops.iter().all(|found| !found.blocks.contains(&place) || self.known[&found.head])
     }
 
     /// Whether all lanes leave a loop in the same turn, and begin each together.
     fn leaves_alike(&self, found: &Loop<'ctx>, asked: &mut Asked<'ctx>, depth: u32) -> bool {
-        if let Some(known) = self.known.borrow().get(&found.head) {
+        if let Some(known) = self.known.get(&found.head) {
             return *known;
         }
         if !asked.loops.insert(found.head) {

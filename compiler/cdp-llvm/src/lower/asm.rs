@@ -120,11 +120,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     fn constraint(&self, constraint: &str) -> Result<String> {
-        if self.unit.on_device() && constraint == "C" {
-            return Err(self.unsupported("the asm constraint \"C\" is not available"));
-        }
         if self.unit.on_device() {
-            return Ok(constraint.to_string());
+            return match constraint {
+                "C" => Err(self.unsupported("the asm constraint \"C\" is not available")),
+                _ => Ok(constraint.to_string()),
+            };
         }
         // A letter that is one register, as LLVM names it.
         let (early, letters) = match constraint.strip_prefix('&') {

@@ -63,6 +63,11 @@ fn emit_units(
     let next = AtomicUsize::new(0);
     let made: Vec<Mutex<Option<Result<String>>>> =
         plan.units.iter().map(|_| Mutex::default()).collect();
+    let put = |index: usize, text: Result<String>| {
+        if let Ok(mut slot) = made[index].lock() {
+            *slot = Some(text);
+        }
+    };
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -72,9 +77,7 @@ fn emit_units(
             }
             let text = guarded(|| emit_unit(plan, roles, target, bitcode, options))
                 .unwrap_or_else(|stopped| Err(stopped_error(stopped)));
-            if let Ok(mut slot) = made[index].lock() {
-                *slot = Some(text);
-            }
+            put(index, text);
         }
     };
     let threads = match options.threads {
@@ -86,10 +89,7 @@ fn emit_units(
             // Without another thread this one does all the work.
             let _ = std::thread::Builder::new().name("cdp-unit".into()).spawn_scoped(scope, work);
         }
-        let text = emit_largest(plan, whole);
-        if let Ok(mut slot) = made[plan.largest].lock() {
-            *slot = Some(text);
-        }
+        put(plan.largest, emit_largest(plan, whole));
         work();
     });
     let lost = || bug("emit", "a codegen unit left no result".to_string());

@@ -4,8 +4,7 @@
 use inkwell::values::FunctionValue;
 
 use super::super::emit::Text;
-use super::super::parent::LaunchSite;
-use super::super::parent::sites_of;
+use super::super::parent::{LaunchSite, sites_of};
 use crate::raw::view::View;
 
 /// What a kernel launches itself with, as far as the shape goes: the same all the way down.

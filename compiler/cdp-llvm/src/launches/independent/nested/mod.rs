@@ -12,8 +12,7 @@ use std::collections::HashMap;
 use inkwell::values::FunctionValue;
 
 use super::super::access::{Access, Act, Base, Function, Launching, Place, Stored, accesses};
-use super::super::parent::LaunchSite;
-use super::super::parent::sites_of;
+use super::super::parent::{LaunchSite, sites_of};
 use super::{Dependence, Touch, apart, places, refused, watched};
 use crate::raw::view::View;
 
