@@ -16,7 +16,7 @@ use super::plane::{ONE, ROW, Seen, Series};
 use super::quick::{Found, Verdict};
 use super::race::Touch;
 use super::record::{OTHER_THREAD, Record, Strength, WARPS};
-use super::shadow::{AGAIN, Page, READ, WRITE};
+use super::shadow::{AGAIN, Page, READ};
 
 /// How accesses that are remembered lie to a new one, for all words of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,30 +53,6 @@ fn look(page: &Page, word: usize, new: &[u64], floor: u64) -> ([Seen; 3], usize)
 fn alike(page: &Page, word: usize, words: usize, floor: u64) -> usize {
     let same = |at: usize| page.planes.iter().all(|plane| plane.is_alike(word, word + at, floor));
     (1..words).find(|&at| !same(at)).unwrap_or(words)
-}
-
-/// Changes what is remembered of words of a row, whose records are those of a series from its word `from` on.
-#[inline(always)]
-fn remember(
-    page: &mut Page,
-    word: usize,
-    (new, series, from): (&[u64], Series, usize),
-    verdict: Verdict,
-) {
-    match verdict {
-        Verdict::Known | Verdict::Ask => {}
-        Verdict::Replace(which) => page.planes[which].set(word, new, series, from),
-        Verdict::Join(which) => page.planes[which].join(word, new),
-        Verdict::Written { read, again } => {
-            page.planes[WRITE].set(word, new, series, from);
-            if read {
-                page.planes[READ].clear(word, new.len());
-            }
-            if again {
-                page.planes[AGAIN].clear(word, new.len());
-            }
-        }
-    }
 }
 
 impl Watch {
@@ -243,7 +219,7 @@ impl Watch {
                     true => state.shared.page(address),
                     false => self.shadow.page(address),
                 };
-                remember(page, word, (new, run.series, done), verdict);
+                page.put_words(word, (new, run.series, done), verdict);
             }
         }
         words

@@ -2,7 +2,7 @@
 //! of one record a row or, where it must be, a word. Pages that are only read have no words of writes, and so on:
 //! that keeps the memory within a few times of what is touched.
 
-use super::plane::{Plane, ROW, WORDS};
+use super::plane::{Plane, ROW, Series, WORDS};
 use super::quick::Verdict;
 use super::record::Record;
 use crate::hash::IntMap;
@@ -101,40 +101,53 @@ impl Page {
     /// Does what is to be done about a word. False: that must be looked at.
     #[inline(always)]
     pub fn put_word(&mut self, word: usize, new: Record, verdict: Verdict) -> bool {
-        match verdict {
-            Verdict::Ask => return false,
-            Verdict::Known => {}
-            Verdict::Replace(plane) => self.planes[plane].put(word, new),
-            Verdict::Join(plane) => {
-                let joined = self.planes[plane].get(word).with_other(new.other());
-                self.planes[plane].put(word, joined);
-            }
-            Verdict::Written { read, again } => {
-                self.planes[WRITE].put(word, new);
-                for (plane, is_there) in [(READ, read), (AGAIN, again)] {
-                    if is_there {
-                        self.planes[plane].put(word, Record(0));
-                    }
-                }
-            }
-        }
-        true
+        let join = |plane: &mut Plane| plane.put(word, plane.get(word).with_other(new.other()));
+        let forget = |plane: &mut Plane| plane.put(word, Record(0));
+        self.settle(verdict, |plane| plane.put(word, new), join, forget)
     }
 
     /// Does what is to be done about a row, whose new record this is. False: that must be looked at.
     #[inline(always)]
     pub fn put_row(&mut self, word: usize, new: Record, verdict: Verdict) -> bool {
+        // But for its threads it is the old one.
+        let join = |plane: &mut Plane| plane.join_tag(word, new);
+        let forget = |plane: &mut Plane| plane.clear(word, ROW);
+        self.settle(verdict, |plane| plane.put_tag(word, new), join, forget)
+    }
+
+    /// Does what is to be done about words of a row, whose records are those of a series from its word `from` on. False:
+    /// that must be looked at.
+    #[inline(always)]
+    pub fn put_words(
+        &mut self,
+        word: usize,
+        (new, series, from): (&[u64], Series, usize),
+        verdict: Verdict,
+    ) -> bool {
+        let join = |plane: &mut Plane| plane.join(word, new);
+        let forget = |plane: &mut Plane| plane.clear(word, new.len());
+        self.settle(verdict, |plane| plane.set(word, new, series, from), join, forget)
+    }
+
+    /// Changes what the planes that a verdict is about remember: `put` the new, `join` it to the old, or `forget` that.
+    #[inline(always)]
+    fn settle(
+        &mut self,
+        verdict: Verdict,
+        put: impl FnOnce(&mut Plane),
+        join: impl FnOnce(&mut Plane),
+        forget: impl Fn(&mut Plane),
+    ) -> bool {
         match verdict {
             Verdict::Ask => return false,
             Verdict::Known => {}
-            Verdict::Replace(plane) => self.planes[plane].put_tag(word, new),
-            // But for its threads it is the old one.
-            Verdict::Join(plane) => self.planes[plane].join_tag(word, new),
+            Verdict::Replace(plane) => put(&mut self.planes[plane]),
+            Verdict::Join(plane) => join(&mut self.planes[plane]),
             Verdict::Written { read, again } => {
-                self.planes[WRITE].put_tag(word, new);
+                put(&mut self.planes[WRITE]);
                 for (plane, is_there) in [(READ, read), (AGAIN, again)] {
                     if is_there {
-                        self.planes[plane].clear(word, ROW);
+                        forget(&mut self.planes[plane]);
                     }
                 }
             }
