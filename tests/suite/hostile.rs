@@ -42,6 +42,26 @@ pub fn trials() -> Vec<Trial> {
         }),
         ("open_braces", || "void f() { if (1) {".repeat(50_000).into()),
         ("close_braces", || "}".repeat(500_000).into()),
+        ("close_braces_behind", || {
+            format!("{}{}", "void f() {\n  int x;\n}\n".repeat(5_000), "    }\n".repeat(20_000))
+                .into()
+        }),
+        ("open_head", || format!("void f() {{ if ({}\n}}", ";".repeat(200_000)).into()),
+        ("nested_lists", || {
+            let text = "int f(const int &x); int g(int x); int g(double x); int x = ";
+            format!("{text}{}1{};", "f({g({".repeat(60), "})})".repeat(60)).into()
+        }),
+        ("labels_past_variables", || {
+            let variables: String = (0..8_000).map(|n| format!("int v{n} = {n}; ")).collect();
+            let labels: String = (0..8_000).map(|n| format!("case {n}: v{n}++; ")).collect();
+            format!("void f(int n) {{ {variables} switch (n) {{ {labels} }} }}").into()
+        }),
+        ("unknown_types", || {
+            let known: String =
+                (0..4_000).map(|n| format!("struct S{n} {{ int a; }};\n")).collect();
+            let unknown: String = (0..4_000).map(|n| format!("Z{n} v{n};\n")).collect();
+            (known + &unknown).into()
+        }),
         ("huge_array", || b"int x[0x7fffffffffffffff]; int y[1ull << 62][1ull << 62];".to_vec()),
         ("huge_enum", || b"enum E { a = 0x7fffffffffffffff, b, c };".to_vec()),
         ("self_include", || b"#include \"hostile.cdp\"\nint x;".to_vec()),

@@ -3,7 +3,7 @@
 //! Not a global: the [`Interner`] belongs to a session of the front end, so an embedder that
 //! compiles many files gives the memory back when it drops the session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 /// A spelling stored in an [`Interner`]. Two symbols of one interner are equal exactly when their
@@ -71,6 +71,9 @@ impl Hasher for NameHasher {
 /// A hash map with the cheap hasher of this module, for keys the user cannot choose freely enough
 /// to matter (symbols, small integers) and for names.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<NameHasher>>;
+
+/// The same of a set.
+pub type FastSet<K> = HashSet<K, BuildHasherDefault<NameHasher>>;
 
 /// Owns the texts behind [`Symbol`]s.
 #[derive(Clone)]

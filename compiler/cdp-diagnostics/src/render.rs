@@ -59,15 +59,18 @@ pub fn render<'a>(
     out
 }
 
+/// `1 argument`, `2 arguments`
+pub fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 /// `2 errors, 1 warning`, or nothing when there was nothing.
 fn count_line(errors: usize, warnings: usize, dropped: usize) -> String {
-    let count = |number: usize, what: &str| match number {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        many => Some(format!("{many} {what}s")),
-    };
-    let parts: Vec<_> =
-        [count(errors, "error"), count(warnings, "warning")].into_iter().flatten().collect();
+    let kinds = [(errors, "error"), (warnings, "warning")].into_iter();
+    let parts: Vec<_> = kinds
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| counted(number, what))
+        .collect();
     match (parts.is_empty(), dropped) {
         (true, _) => String::new(),
         (_, 0) => format!("{}\n", parts.join(", ")),

@@ -305,9 +305,15 @@ impl<M: Declared> Scopes<M> {
         self.blocks.bindings[first as usize..].iter().map(|binding| &binding.meaning)
     }
 
-    /// Everything that open blocks bind, also what inner ones hide.
-    pub fn bound(&self) -> impl Iterator<Item = (Symbol, &M)> {
-        self.blocks.bindings.iter().map(|binding| (binding.name, &binding.meaning))
+    /// What open blocks bind, in the order of declaration and also what inner ones hide, behind the first `count`.
+    pub fn bound_since(&self, count: usize) -> impl ExactSizeIterator<Item = (Symbol, &M)> {
+        let bindings = self.blocks.bindings.get(count..).unwrap_or_default();
+        bindings.iter().map(|binding| (binding.name, &binding.meaning))
+    }
+
+    /// All that open blocks bind, and that the open namespace or record and those around it declare.
+    pub fn visible(&self) -> impl Iterator<Item = (Symbol, &M)> {
+        self.bound_since(0).chain(self.chain(self.here()).flat_map(|id| self.members(id)))
     }
 
     /// What the head around the innermost block binds a name to.

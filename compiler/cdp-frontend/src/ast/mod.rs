@@ -26,7 +26,7 @@ pub use operators::{BinaryOp, Overloadable, UnaryOp};
 pub use stmt::*;
 pub use types::*;
 
-use crate::intern::Symbol;
+use crate::intern::{FastSet, Symbol};
 use crate::source::Span;
 
 /// The deepest nesting of expressions in expressions, and of statements in statements, that the
@@ -40,7 +40,7 @@ pub struct TranslationUnit {
     pub decls: Vec<Decl>,
     /// Names whose declarations were refused or could not be read, and unknown types. That has been reported, and
     /// nothing is to be said of their uses.
-    pub lost: Vec<Symbol>,
+    pub lost: FastSet<Symbol>,
 }
 
 /// A name as written once.

@@ -89,8 +89,7 @@ impl<'a> Checker<'a> {
         if one.path.is_some() || matches!(one.value.kind, ast::ExprKind::InitList(_)) {
             return None;
         }
-        let value = self.quiet(|checker| checker.expr(&one.value));
-        (value.ty.id == referent.id).then_some(&one.value)
+        (self.alone(&one.value).ty.id == referent.id).then_some(&one.value)
     }
 
     fn warn_string_to_char(&mut self, span: Span, to: QualType) {

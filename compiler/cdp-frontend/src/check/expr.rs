@@ -286,11 +286,10 @@ impl<'a> Checker<'a> {
         let used = (self.types.record_id(ty), member.name);
         if self.facts.lost.contains(&member.name)
             || self.has_lost(ty)
-            || self.f.refused.contains(&used)
+            || !self.f.refused.insert(used)
         {
             return;
         }
-        self.f.refused.push(used);
         let text = self.text(member.name);
         let message = format!("{} has no member `{text}`", self.show(ty));
         let record = self.types.record_id(ty).map(|id| self.types.record(id));

@@ -6,7 +6,7 @@ use cdp_ir as ir;
 use super::ctype::QualType;
 use super::scope::{FnId, VarId};
 use crate::diagnostics::Code;
-use crate::intern::{FastMap, Symbol};
+use crate::intern::{FastMap, FastSet, Symbol};
 use crate::scopes::ScopeId;
 use crate::source::Span;
 
@@ -14,7 +14,7 @@ use crate::source::Span;
 #[derive(Default)]
 pub struct Facts {
     /// Names that are not declared because the parser refused or could not read their declarations.
-    pub lost: Vec<Symbol>,
+    pub lost: FastSet<Symbol>,
     /// Checking an argument that names a device variable.
     pub symbol_context: bool,
     /// What pragmas say about lints from here on, the newest last.

@@ -9,6 +9,7 @@ use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::Value;
 use crate::diagnostics::Code;
+use crate::diagnostics::render::counted;
 use crate::source::Span;
 
 /// What a conversion wants, after C's default argument promotions.
@@ -153,13 +154,9 @@ impl<'a> Checker<'a> {
 
     /// Another number of arguments than the format at `format` has conversions.
     pub(super) fn report_count(&mut self, specs: usize, values: &[Value<'a>], format: Span) {
-        let message = format!(
-            "the format has {specs} conversion{}, but {} argument{} follow{} it",
-            if specs == 1 { "" } else { "s" },
-            values.len(),
-            if values.len() == 1 { "" } else { "s" },
-            if values.len() == 1 { "s" } else { "" },
-        );
+        let (wanted, given) = (counted(specs, "conversion"), counted(values.len(), "argument"));
+        let verb = if values.len() == 1 { "follows" } else { "follow" };
+        let message = format!("the format has {wanted}, but {given} {verb} it");
         let place = values.get(specs).map_or(format, |extra| extra.span);
         self.error(Code::W0709, place, message);
     }

@@ -65,6 +65,7 @@ impl<'a> Checker<'a> {
         self.check_shared_bytes();
         self.finish_body_lints(&body);
         let state = std::mem::replace(&mut self.f, outer);
+        self.alone.clear();
         self.scopes.open(outer_scope);
         if self.func(id).constexpr {
             let types = state.locals.iter().map(|local| local.ty).collect();

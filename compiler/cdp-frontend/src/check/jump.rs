@@ -47,10 +47,9 @@ impl<'a> Checker<'a> {
         if self.f.space.on_device() && (self.f.space.device_only() || self.device_pass()) {
             return;
         }
-        let now = self.initialised_in_scope();
         let Some(state) = self.f.switches.last() else { return };
-        let Some(passed) = now.iter().find(|var| !state.seen.contains(var)) else { return };
-        let var = self.var(*passed);
+        let Some(passed) = self.initialised_since(state.bound).next() else { return };
+        let var = self.var(passed);
         let (at, text) = (var.span, self.text(var.name));
         let message = format!("the jump to this label passes the initialisation of `{text}`");
         self.error(Code::E0314, label, message)
@@ -58,19 +57,20 @@ impl<'a> Checker<'a> {
             .help("put the statements of each `case` into a block of its own");
     }
 
-    pub fn initialised_in_scope(&self) -> Vec<VarId> {
-        let local = |slot: &super::scope::Slot| match slot.other {
-            Some(Entity::Var(var))
-                if self.var(var).initialised && self.var(var).local.is_some() =>
-            {
-                Some(var)
-            }
-            _ => None,
-        };
-        let mut seen: Vec<VarId> =
-            self.scopes.bound().filter_map(|(_, slot)| local(slot)).collect();
+    fn initialised_in_scope(&self) -> Vec<VarId> {
+        let mut seen: Vec<VarId> = self.initialised_since(0).collect();
         seen.sort_unstable();
         seen
+    }
+
+    /// The initialised variables among the names in scope behind the first `bound`.
+    fn initialised_since(&self, bound: usize) -> impl Iterator<Item = VarId> {
+        self.scopes.bound_since(bound).filter_map(|(_, slot)| match slot.other {
+            Some(Entity::Var(var)) => {
+                (self.var(var).initialised && self.var(var).local.is_some()).then_some(var)
+            }
+            _ => None,
+        })
     }
 
     /// At the end of a function: every jump has its label, and passes no initialisation

@@ -13,6 +13,7 @@ use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
+use crate::diagnostics::render::counted;
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
@@ -327,7 +328,7 @@ impl<'a> Checker<'a> {
         launch: &'a ast::LaunchExpr,
     ) {
         let wanted = if required == most {
-            format!("{most} argument{}", if most == 1 { "" } else { "s" })
+            counted(most, "argument")
         } else {
             format!("{required} to {most} arguments")
         };

@@ -155,11 +155,8 @@ impl<'a> Checker<'a> {
         if parts.any(|part| self.facts.lost.contains(&part.name)) {
             return;
         }
-        if let Some(symbol) = name.as_plain() {
-            if self.f.refused.contains(&(None, symbol)) {
-                return;
-            }
-            self.f.refused.push((None, symbol));
+        if name.as_plain().is_some_and(|symbol| !self.f.refused.insert((None, symbol))) {
+            return;
         }
         let text = self.text(name.base.name);
         let shown = match name.scopes.as_slice() {
@@ -279,9 +276,7 @@ impl<'a> Checker<'a> {
             Some(_) => !types,
         };
         let mut names: Vec<&str> = Vec::new();
-        let around = self.scopes.chain(self.scopes.here());
-        let declared = self.scopes.bound().chain(around.flat_map(|id| self.scopes.members(id)));
-        let fitting = declared.filter(|(_, slot)| fits(slot.entity()));
+        let fitting = self.scopes.visible().filter(|(_, slot)| fits(slot.entity()));
         names.extend(fitting.map(|(name, _)| self.text(name)));
         if !types {
             names.extend(self.session.unused.iter().map(|(name, _)| self.text(*name)));

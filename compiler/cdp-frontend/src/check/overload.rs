@@ -10,6 +10,7 @@ use super::signatures::Accepts;
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::diagnostics::Code;
+use crate::diagnostics::render::counted;
 use crate::scopes::ScopeId;
 use crate::source::Span;
 
@@ -360,12 +361,9 @@ impl<'a> Checker<'a> {
             && let Some(count) = one_count(candidates)
             && count != args.len()
         {
-            let (plural, verb) =
-                (if count == 1 { "" } else { "s" }, if args.len() == 1 { "is" } else { "are" });
-            notes.push(format!(
-                "it takes {count} argument{plural}, but {} {verb} given",
-                args.len()
-            ));
+            let (wanted, given) = (counted(count, "argument"), args.len());
+            let verb = if given == 1 { "is" } else { "are" };
+            notes.push(format!("it takes {wanted}, but {given} {verb} given"));
         }
         let mut places = Vec::new();
         for candidate in candidates.iter().take(6) {

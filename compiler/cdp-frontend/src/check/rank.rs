@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         if let Kind::Braces(list) = value.kind
             && let Some(object) = self.object_in_braces(list, referent)
         {
-            let value = self.quiet(|checker| checker.expr(object));
+            let value = self.alone(object);
             return self.rank_reference(&value, referent, rvalue);
         }
         let same = value.ty.id == referent.id && !value.is_braces();
@@ -120,12 +120,24 @@ impl<'a> Checker<'a> {
         match list.items.as_slice() {
             [] => (!self.types.is_function(to)).then_some(Rank::EXACT),
             [one] if self.types.is_scalar(to) && one.path.is_none() => {
-                let value = self.quiet(|checker| checker.expr(&one.value));
+                let value = self.alone(&one.value);
                 self.rank(&value, to)
             }
             _ if self.types.is_scalar(to) => None,
             _ => self.types.record_id(to).map(|_| Rank::new(Class::User, 0)),
         }
+    }
+
+    /// The one element of a list by itself, for its type only. It is checked once: each list inside would be checked twice
+    /// as often as the one around it.
+    pub(super) fn alone(&mut self, element: &'a crate::ast::Expr) -> Value<'a> {
+        let key = std::ptr::from_ref(element);
+        if let Some(known) = self.alone.get(&key) {
+            return known.clone();
+        }
+        let value = self.quiet(|checker| checker.expr(element));
+        self.alone.insert(key, value.clone());
+        value
     }
 
     /// Checks an expression for its type only.

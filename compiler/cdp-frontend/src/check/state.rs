@@ -8,9 +8,11 @@ use super::ctype::{CTypes, QualType};
 use super::facts::{Facts, JumpTarget};
 use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
 use super::signatures::BuiltinCache;
+use super::value::Value;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
+use crate::ast;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::intern::{FastMap, Symbol};
+use crate::intern::{FastMap, FastSet, Symbol};
 use crate::scopes::Scopes;
 use crate::session::Session;
 use crate::source::Span;
@@ -33,6 +35,8 @@ pub struct Checker<'a> {
     /// Greater than zero inside `sizeof` and its like: nothing is evaluated.
     pub unevaluated: u32,
     pub strings: FastMap<(Vec<u8>, ir::TypeId), ir::GlobalId>,
+    /// What the one element of a list is by itself, by the element: overloads and references ask for it again and again.
+    pub alone: FastMap<*const ast::Expr, Value<'a>>,
     /// Values of constant-initialised static aggregates, for constant expressions.
     pub const_globals: FastMap<u32, ir::Const>,
     pub builtins: BuiltinCache,
@@ -76,8 +80,8 @@ pub struct SwitchState {
     pub cases: Vec<ir::SwitchLabel>,
     pub spans: FastMap<i64, Span>,
     pub default: Option<(ir::LabelId, Span)>,
-    /// The initialised variables in scope where it begins.
-    pub seen: Vec<VarId>,
+    /// How many names were bound where it begins.
+    pub bound: usize,
 }
 
 /// The function at hand; by default none.
@@ -113,7 +117,7 @@ pub struct FnState {
     /// The `__shared__` variables that it defines.
     pub shared: Vec<VarId>,
     /// Names that do not exist and are used in it, members with their record: each is reported once.
-    pub refused: Vec<(Option<super::ctype::CRecordId>, Symbol)>,
+    pub refused: FastSet<(Option<super::ctype::CRecordId>, Symbol)>,
     /// It is of the host and was told that `threadIdx` and its like are the device's.
     pub device_variable: bool,
     /// What lints know of the body.
@@ -157,6 +161,7 @@ impl<'a> Checker<'a> {
             f: FnState::default(),
             unevaluated: 0,
             strings: FastMap::default(),
+            alone: FastMap::default(),
             const_globals: FastMap::default(),
             builtins: BuiltinCache::default(),
             constexpr_bodies: FastMap::default(),

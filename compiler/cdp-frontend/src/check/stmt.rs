@@ -305,9 +305,8 @@ impl<'a> Checker<'a> {
         };
         let (value, ty) = self.switch_value(value, span);
         let entered = self.lint(|lints, checker| lints.enter(&value, checker));
-        let seen = self.initialised_in_scope();
         self.f.switches.push(SwitchState {
-            seen,
+            bound: self.scopes.bound_since(0).len(),
             ty,
             cases: Vec::new(),
             spans: Default::default(),

@@ -14,6 +14,10 @@ pub const MAX_NESTING: usize = 256;
 
 /// How many tokens are searched for the place of a missing bracket.
 pub(super) const FAR: usize = 20_000;
+/// How many closing brackets of a file are looked at so: nobody reads on behind as many.
+pub(super) const MOST_SEARCHES: u32 = 32;
+/// How many tokens of a line a `)` is looked for behind a `;` in its parentheses.
+const NEAR: usize = 256;
 
 /// No partner.
 pub const NONE: u32 = u32::MAX;
@@ -25,7 +29,8 @@ pub struct Balanced {
 }
 
 /// Matches brackets, dropping closing ones without an opening one and adding those that are
-/// missing. `end` is where the file ends, `cut` says that something before it was not read. Of a file whose brackets nest too deep nothing is left.
+/// missing. `end` is where the file ends, `cut` says that something before it was not read. Of a file whose brackets
+/// nest too deep nothing is left.
 pub fn balance(
     tokens: Vec<Token>,
     end: Span,
@@ -40,6 +45,7 @@ pub fn balance(
         partner: Vec::with_capacity(tokens.len() + 8),
         open: Vec::new(),
         launch: None,
+        searches: 0,
         words,
         spellings,
         session,
@@ -96,6 +102,8 @@ pub(super) struct Balancer<'a> {
     pub(super) open: Vec<u32>,
     /// How many brackets were open at the last `<<<` of the statement at hand.
     launch: Option<usize>,
+    /// How many closing brackets a missing opening one was looked for.
+    pub(super) searches: u32,
     pub(super) session: &'a mut Session,
     pub(super) out: &'a mut Diagnostics,
     words: &'a Words,
@@ -197,6 +205,9 @@ impl Balancer<'_> {
     /// Where the open head of a statement ends that has at most so many parts with a `;`, when another `;` shows that
     /// its body has begun: at the first new line after them. Nobody writes the parts of an `if` on several lines.
     fn end_of_head(&self, open: usize, parts: usize) -> Option<usize> {
+        if self.done.len() - open > FAR {
+            return None;
+        }
         let mut semicolons = 0;
         let mut line = None;
         let mut at = open + 1;
@@ -237,7 +248,8 @@ impl Balancer<'_> {
             return false;
         }
         let mut depth = 0;
-        for token in rest.iter().take_while(|token| !token.flags.has(Flags::LINE_START)) {
+        let line = rest.iter().take_while(|token| !token.flags.has(Flags::LINE_START));
+        for token in line.take(NEAR) {
             match token.kind {
                 TokenKind::LParen => depth += 1,
                 TokenKind::RParen if depth == 0 => return true,

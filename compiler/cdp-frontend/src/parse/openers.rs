@@ -1,7 +1,7 @@
 //! Opening brackets that are missing: the `{` of a body and the `(` of a statement's head, found by words and
 //! indentation when a closing one has nothing to close. Closing brackets that are missing are `brackets`' matter.
 
-use super::brackets::{Balancer, FAR, NONE};
+use super::brackets::{Balancer, FAR, MOST_SEARCHES, NONE};
 use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
 use crate::source::Span;
@@ -10,6 +10,10 @@ impl Balancer<'_> {
     /// For a `)` or `}` with nothing to close: puts in the `(` or `{` that is missing before it, where the words and
     /// the indentation say which one that is.
     pub(super) fn opens_before(&mut self, closing: Token) -> bool {
+        if self.searches == MOST_SEARCHES {
+            return false;
+        }
+        self.searches += 1;
         let from = self.open.last().map_or(0, |open| *open as usize + 1);
         match closing.kind {
             TokenKind::RParen => {

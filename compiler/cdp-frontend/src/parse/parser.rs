@@ -11,7 +11,7 @@ use super::symbols::Symbols;
 use super::words::{Word, Words};
 use crate::ast::MAX_DEPTH;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::intern::Symbol;
+use crate::intern::{FastSet, Symbol};
 use crate::lex::{Flags, TokenKind as T};
 use crate::session::Session;
 use crate::source::Span;
@@ -41,7 +41,7 @@ pub(super) struct Parser<'a> {
     pub end: Span,
     pub std: Symbol,
     /// Names that were reported as unknown types, each once, and those of declarations that were given up.
-    pub lost: Vec<Symbol>,
+    pub lost: FastSet<Symbol>,
     /// The tag of the record whose members are read.
     pub record: Option<Symbol>,
     /// Productions of expressions and statements inside each other.
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
             at: 0,
             end,
             std: vocabulary.std,
-            lost: Vec::new(),
+            lost: FastSet::default(),
             record: None,
             depth: 0,
             launches: Vec::new(),

@@ -176,7 +176,7 @@ impl Parser<'_> {
             let span = self.span_at(self.at);
             self.outside(Code::E0225, span, "inheritance is", "make the base a member");
             let tag = self.symbol_at(self.at - 1);
-            self.lost.push(tag);
+            self.lost.insert(tag);
             self.at = at;
         }
     }

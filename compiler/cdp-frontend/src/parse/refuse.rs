@@ -77,7 +77,7 @@ impl Parser<'_> {
         self.skip_item();
         if let Some(name) = self.name_declared_in(head, self.at) {
             self.symbols.set(self.symbol_at(name), Meaning::Template);
-            self.lost.push(self.symbol_at(name));
+            self.lost.insert(self.symbol_at(name));
         }
         DeclKind::Error
     }

@@ -204,12 +204,17 @@ impl Parser<'_> {
     /// A name that stands for a type and is none; reported once.
     pub fn report_unknown_type(&mut self, path: &Path) {
         let symbol = self.symbol_at(path.last);
-        if self.lost.contains(&symbol) {
+        if !self.lost.insert(symbol) {
             return;
         }
-        self.lost.push(symbol);
         let span = self.span(path.start, path.end);
         let name = self.session.names.resolve(symbol);
+        let message = format!("unknown type name `{name}`");
+        if self.diagnostics.is_full() {
+            // It is counted alone, so that no cure is looked for.
+            self.error(Code::E0204, span, message);
+            return;
+        }
         if path.in_std {
             let what = format!("`std::{name}` is part of the C++ standard library, which is");
             let cure = declaring_type(name)
@@ -217,7 +222,6 @@ impl Parser<'_> {
             self.outside(Code::E0243, span, &what, &cure.unwrap_or_default());
             return;
         }
-        let message = format!("unknown type name `{name}`");
         let (header, last) = (declaring_type(name), self.span_at(path.last));
         let right = similar_type(name).map(str::to_owned).or_else(|| self.near_type(name));
         let found = self.error(Code::E0204, span, message);
@@ -252,9 +256,9 @@ impl Parser<'_> {
 
     /// The type that the program or CUDA declares and whose name is most like this one.
     fn near_type(&self, name: &str) -> Option<String> {
-        let around = self.symbols.chain(self.symbols.here());
-        let declared = self.symbols.bound().chain(around.flat_map(|id| self.symbols.members(id)));
-        let types = declared.filter(|(_, meaning)| matches!(meaning, Some(Meaning::Type(_))));
+        let is_type =
+            |(_, meaning): &(_, &Option<Meaning>)| matches!(meaning, Some(Meaning::Type(_)));
+        let types = self.symbols.visible().filter(is_type);
         let mut names: Vec<&str> =
             types.map(|(symbol, _)| self.session.names.resolve(symbol)).collect();
         names.sort_unstable();
