@@ -514,7 +514,24 @@ int main() { int *p; cudaMallocManaged(&p, 4); *p = checked(5); last<<<1, 1, 4>>
     try { checked(*p + 1); } catch (int i) { printf(\"%d %d\\n\", *p, i); } }\n";
     write(dir, "main.cu", main)?;
     let found = succeed(dir, &["run", "--device", "cpu", "-Werror", "-I", "include", "main.cu"])?;
-    same("output", &found, "6 5\n")
+    same("output", &found, "6 5\n")?;
+    // A whole toolkit's folder has what clang's wrapper includes and cannot take; a program that asks for it gets it.
+    std::fs::create_dir(dir.join("toolkit")).map_err(|e| e.to_string())?;
+    let curand = "#pragma once\n#ifndef __CUDA_ARCH__\nextern const dim3 blockDim;\nextern const uint3 threadIdx;\n#endif
+static __device__ int of_curand() { return blockDim.x + threadIdx.x; }\n";
+    write(&dir.join("toolkit"), "curand_mtgp32_kernel.h", curand)?;
+    for (name, include, value) in [
+        ("without.cu", "", "blockDim.x"),
+        ("with.cu", "#include <curand_mtgp32_kernel.h>\n", "of_curand()"),
+    ] {
+        let text = format!(
+            "{include}#include <cstdio>\n__global__ void k() {{ printf(\"%d\\n\", {value}); }}\nint main() {{ k<<<1, 1>>>(); cudaDeviceSynchronize(); }}\n"
+        );
+        write(dir, name, &text)?;
+        let found = succeed(dir, &["run", "--device", "cpu", "-I", "toolkit", name])?;
+        same(name, &found, "1\n")?;
+    }
+    Ok(())
 }
 
 const OPENMP: &str = "#include <cstdio>

@@ -10,13 +10,12 @@ use crate::error::Error;
 use crate::options::CompileOptions;
 
 /// Folder, name and text. Those in `lacking` are always found, those in `samples` after all others; `before` has those of
-/// [`OF_WRAPPER`].
+/// [`OF_WRAPPER`] and [`OF_CURAND`].
 const FILES: &[(&str, &str)] = &[
     ("lacking/__cdp_atomics.h", include_str!("headers/__cdp_atomics.h")),
     ("lacking/__cdp_builtins.h", include_str!("headers/__cdp_builtins.h")),
     ("lacking/__cdp_cache.h", include_str!("headers/__cdp_cache.h")),
     ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
-    ("lacking/curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h")),
     ("lacking/type_traits", include_str!("headers/type_traits")),
     ("samples/cuda_profiler_api.h", include_str!("headers/cuda_profiler_api.h")),
     ("samples/exception.h", include_str!("headers/exception.h")),
@@ -33,9 +32,15 @@ const FILES: &[(&str, &str)] = &[
 /// all), which `-I` finds first.
 const OF_WRAPPER: &[&str] = &["cuda.h", "driver_types.h", "host_config.h", "host_defines.h"];
 
-/// Whether a program's folder has a header by such a name: the folder `before` then goes before it.
+/// The part of cuRAND that clang's wrapper includes in every file, and that it cannot take: ours stands in its place until the
+/// program begins.
+const OF_CURAND: (&str, &str) =
+    ("curand_mtgp32_kernel.h", include_str!("headers/curand_mtgp32_kernel.h"));
+
+/// Whether a folder that a program gives by `-I` (a whole toolkit's is one) has a header by such a name: the folder `before`
+/// then goes before it.
 pub(super) fn hides_cudas(folder: &Path) -> bool {
-    OF_WRAPPER.iter().any(|name| folder.join(name).is_file())
+    OF_WRAPPER.iter().chain([&OF_CURAND.0]).any(|name| folder.join(name).is_file())
 }
 
 /// A header by such a name: CUDA's until the program begins, then the program's. No other folder with a folder `crt` in it
@@ -81,7 +86,10 @@ pub(super) fn digest() -> String {
 /// Names and texts.
 fn all() -> impl Iterator<Item = (String, String)> {
     let known = FILES.iter().map(|&(name, text)| (name.to_owned(), text.to_owned()));
-    known.chain(OF_WRAPPER.iter().map(|name| before(name)))
+    let (name, text) = OF_CURAND;
+    // `lacking` serves where no folder of the program's has cuRAND.
+    let curand = ["before", "lacking"].map(|folder| (format!("{folder}/{name}"), text.to_owned()));
+    known.chain(OF_WRAPPER.iter().map(|name| before(name))).chain(curand)
 }
 
 /// Makes the folder under another name, so that it is whole when it is there.
