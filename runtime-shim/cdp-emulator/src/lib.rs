@@ -56,4 +56,4 @@ pub use sched::trace::{TraceEvent, TraceGrid, chrome_json};
 pub use tensor_map::{
     Columns as PixelColumns, MAP_BYTES as TENSOR_MAP_BYTES, NoSuchMap, TensorMap,
 };
-pub use texture::{AddressMode, ChannelKind, TextureDescriptor};
+pub use texture::{AddressMode, ChannelKind, Level, Mipmap, TextureDescriptor};

@@ -271,7 +271,9 @@ fn textures_and_surfaces() {
         linear: true,
         normalized_coords: false,
         normalized_float: false,
+        srgb: false,
         border: [0; 4],
+        mipmap: None,
     };
     let texture = bench.device.create_texture(descriptor.clone()).unwrap();
     let surface = bench.device.create_texture(descriptor.clone()).unwrap();

@@ -1,9 +1,8 @@
 //! CUDA arrays, texture and surface objects: what host code says of them, for both devices.
 //!
 //! Layouts and numbers are CUDA 13.0's (`driver_types.h`, `texture_types.h`; sizes and offsets were
-//! printed by a program). Mipmaps are not supported: they are
-//! `cudaErrorNotSupported`. What this is not: the texels and how they are fetched, which is each
-//! device's own affair.
+//! printed by a program). What this is not: the texels and how they are fetched, which is each device's own
+//! affair.
 
 use std::ffi::c_void;
 
@@ -57,6 +56,10 @@ impl ChannelFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArrayHandle(pub u64);
 
+/// A `cudaMipmappedArray_t` as host code holds it; null is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MipmapHandle(pub u64);
+
 /// What an array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
@@ -96,6 +99,28 @@ impl ArrayInfo {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
         Ok(())
+    }
+
+    /// The most levels that an array whose first level is this one can have.
+    pub fn most_levels(&self) -> u32 {
+        self.halved().into_iter().max().map_or(1, |size| size.max(1).ilog2() + 1)
+    }
+
+    /// A level of a mipmapped array whose first one is this: half as large by each.
+    pub fn level(&self, number: u32) -> ArrayInfo {
+        let mut info = *self;
+        for (size, halved) in info.size.iter_mut().zip(self.halved()) {
+            if halved > 0 {
+                *size = (halved >> number).max(1);
+            }
+        }
+        info
+    }
+
+    /// Sizes that become half from level to level; 0 for those that do not, as the number of layers.
+    fn halved(&self) -> [u64; 3] {
+        let [x, y, z] = self.size;
+        [x, y, if self.flags & (LAYERED | CUBEMAP) != 0 { 0 } else { z }]
     }
 }
 
@@ -155,7 +180,7 @@ pub struct ResourceDesc {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union ResourceUnion {
-    /// `cudaResourceTypeArray`: the array.
+    /// `cudaResourceTypeArray`: the array; `cudaResourceTypeMipmappedArray`: all its levels.
     pub array: *mut c_void,
     /// `cudaResourceTypeLinear`
     pub linear: LinearResource,
@@ -198,6 +223,8 @@ pub struct PitchResource {
 pub enum Resource {
     /// An array.
     Array(ArrayHandle),
+    /// All levels of a mipmapped array.
+    Mipmap(MipmapHandle),
     /// Elements one after another.
     Linear {
         /// Device address.
@@ -240,7 +267,7 @@ impl ResourceDesc {
                         pitch_bytes: part.pitch_bytes as u64,
                     })
                 }
-                1 => Err(CudaError::NOT_SUPPORTED.into()),
+                1 => Ok(Resource::Mipmap(MipmapHandle(self.of.array as u64))),
                 _ => Err(CudaError::INVALID_VALUE.into()),
             }
         }
@@ -283,11 +310,14 @@ impl TextureDesc {
     /// Refuses combinations that CUDA refuses, for a texture of such elements (CUDA Programming
     /// Guide, "Texture Object API": reading as a number is for 8- and 16-bit integers, linear
     /// filtering for textures that yield floating values).
-    pub fn check(&self, format: &ChannelFormat) -> Result<()> {
+    pub fn check(&self, resource: &Resource, format: &ChannelFormat) -> Result<()> {
         let known = self.address_mode.iter().all(|&mode| mode < 4)
             && self.filter_mode < 2
-            && self.read_mode < 2;
-        if !known {
+            && self.read_mode < 2
+            && self.mipmap_filter_mode < 2;
+        // Levels differ in size, so that only a part of it is a place in all of them.
+        let is_mipmap = matches!(resource, Resource::Mipmap(_));
+        if !known || is_mipmap && self.normalized_coords == 0 {
             return Err(CudaError::INVALID_VALUE.into());
         }
         let (_, bits) = format.channels()?;
@@ -295,8 +325,13 @@ impl TextureDesc {
         if self.read_mode == 1 && integers && bits == 32 {
             return Err(CudaError::INVALID_NORM_SETTING.into());
         }
-        if self.filter_mode == 1 && self.read_mode == 0 && integers {
+        let is_mean = self.filter_mode == 1 || is_mipmap && self.mipmap_filter_mode == 1;
+        if is_mean && self.read_mode == 0 && integers {
             return Err(CudaError::INVALID_FILTER_SETTING.into());
+        }
+        // sRGB has eight bits, read as numbers.
+        if self.srgb != 0 && (format.kind != KIND_UNSIGNED || bits != 8 || self.read_mode == 0) {
+            return Err(CudaError::INVALID_VALUE.into());
         }
         Ok(())
     }

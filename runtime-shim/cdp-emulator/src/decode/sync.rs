@@ -8,7 +8,7 @@ use crate::code::{
     AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Order,
     StateSpace,
 };
-use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery, has_layers};
+use crate::texture::{SurfaceAccess, TextureFetch, TextureLod, TextureQuery, has_layers};
 
 type T = ScalarType;
 
@@ -250,8 +250,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn texture(&mut self, tex: &Tex) -> Decoded {
-        // There is one level, so which is asked for, also by a gradient, does not matter. No texture of CUDA has a
-        // comparison, and without one a depth to compare with changes nothing on an H200.
+        // No texture of CUDA has a comparison, and without one a depth to compare with changes nothing on an H200.
         let texture = self.wide(tex.texture)?;
         let (layer, coords) = self.coordinates(tex.geometry, &tex.coords)?;
         let mut dsts = Vec::new();
@@ -268,6 +267,13 @@ impl Decoder<'_> {
             dsts,
             offsets: self.narrow_all(&tex.offsets)?,
             gather: tex.component.map(|component| component as u8),
+            lod: match (tex.level, tex.dx.is_empty()) {
+                (Some(level), _) => TextureLod::Level(self.narrow(level)?),
+                (None, false) => {
+                    TextureLod::Gradient([self.narrow_all(&tex.dx)?, self.narrow_all(&tex.dy)?])
+                }
+                (None, true) => TextureLod::Base,
+            },
         };
         fetch.check()?;
         let imm = self.out.textures.len() as u32;

@@ -306,7 +306,9 @@ impl Emulator {
                 message: "a texture descriptor that is not valid".to_string(),
             });
         }
-        self.check_range(descriptor.address, descriptor.span_bytes())?;
+        for (address, bytes) in descriptor.pieces() {
+            self.check_range(address, bytes)?;
+        }
         self.core.machine_mut().textures.push(Some(descriptor));
         Ok(self.core.machine.textures.len() as u64)
     }

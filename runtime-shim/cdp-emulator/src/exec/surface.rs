@@ -12,7 +12,10 @@ use super::{Block, Machine, Step, Warp, door};
 use crate::code::{Inst, NONE, Order};
 use crate::float::soft;
 use crate::report::ReportKind;
-use crate::texture::{FACES, TextureDescriptor, face_in, is_cube};
+use crate::texture::{
+    FACES, Levels, TextureDescriptor, TextureFetch, TextureLod, face_in, gradient_on_face, is_cube,
+    mixed,
+};
 
 /// The object of a handle, whose whole span must still be allocated.
 fn object(machine: &Machine, handle: u64, lane: usize) -> Step<&TextureDescriptor> {
@@ -22,7 +25,7 @@ fn object(machine: &Machine, handle: u64, lane: usize) -> Step<&TextureDescripto
         return Err(Fault::new(ReportKind::InvalidTexture, Some(lane as u32), message)
             .help("create the object on the host and pass its handle to the kernel"));
     };
-    if !machine.memory.contains(object.address, object.span_bytes()) {
+    if !object.pieces().all(|(address, bytes)| machine.memory.contains(address, bytes)) {
         let message = format!("the memory of texture object {handle:#x} was released");
         return Err(
             Fault::new(ReportKind::UseAfterFree, Some(lane as u32), message).at(object.address)
@@ -94,19 +97,8 @@ pub fn fetch(
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let handle = unsafe { read_row(run.regs, fetch.texture, true, lane) };
-        let mut texture = Cow::Borrowed(object(machine, handle, lane)?);
-        let layer = fetch.layer.map(|row| coordinates(run, &[row], lane)[0]);
-        let mut at = coordinates(run, &fetch.coords, lane);
-        if is_cube(fetch.geometry) {
-            let (face, on_it) = face_in(at.map(f32::from_bits));
-            let cubes = (texture.layers / FACES).max(1);
-            let number = layer.unwrap_or(0).min(cubes - 1) * FACES + face;
-            texture = Cow::Owned(texture.layer(number));
-            texture.to_mut().normalized_coords = true;
-            at = on_it.map(f32::to_bits);
-        } else if let Some(number) = layer {
-            texture = Cow::Owned(texture.layer(number));
-        }
+        let texture = object(machine, handle, lane)?;
+        let place = place(run, fetch, texture, lane);
         let texels = RefCell::new(Vec::new());
         let read = |address: u64, bytes: u32| {
             if machine.watch.is_some() {
@@ -115,12 +107,16 @@ pub fn fetch(
             read(address, bytes)
         };
         let offset = coordinates(run, &fetch.offsets, lane).map(|value| fetch.offset(value));
-        let mut values = match (fetch.gather, fetch.coord_ty) {
-            (Some(component), _) => texture.gather(at.map(f32::from_bits), offset, component, read),
-            (None, ScalarType::F32) => texture.sample(at.map(f32::from_bits), offset, read),
-            (None, _) => {
-                let texel = |dim: usize| i64::from(at[dim] as i32) + offset[dim];
-                texture.fetch(std::array::from_fn(texel), read)
+        let one = |texture: &TextureDescriptor| texels_of(fetch, texture, &place, offset, read);
+        let mut values = match &texture.mipmap {
+            None => one(texture),
+            Some(_) => {
+                let Levels { first, share } = texture.levels_at(detail(run, fetch, texture, lane));
+                let values = one(&texture.level(first));
+                match share > 0.0 {
+                    true => mixed(values, one(&texture.level(first + 1)), share),
+                    false => values,
+                }
             }
         };
         if fetch.dst_ty == ScalarType::F16x2 {
@@ -137,6 +133,86 @@ pub fn fetch(
         }
     }
     Ok(())
+}
+
+/// Where a lane fetches in each level.
+struct Place {
+    layer: Option<u32>,
+    /// Bits of the coordinates.
+    at: [u32; 3],
+    on_cube: bool,
+}
+
+fn place(
+    run: &Running<'_>,
+    fetch: &TextureFetch,
+    texture: &TextureDescriptor,
+    lane: usize,
+) -> Place {
+    let layer = fetch.layer.map(|row| coordinates(run, &[row], lane)[0]);
+    let at = coordinates(run, &fetch.coords, lane);
+    if !is_cube(fetch.geometry) {
+        return Place { layer, at, on_cube: false };
+    }
+    let (face, on_it) = face_in(at.map(f32::from_bits));
+    let cubes = (texture.layers / FACES).max(1);
+    let number = layer.unwrap_or(0).min(cubes - 1) * FACES + face;
+    Place { layer: Some(number), at: on_it.map(f32::to_bits), on_cube: true }
+}
+
+/// The level of detail that a lane asks for.
+fn detail(
+    run: &Running<'_>,
+    fetch: &TextureFetch,
+    texture: &TextureDescriptor,
+    lane: usize,
+) -> f32 {
+    match &fetch.lod {
+        TextureLod::Base => 0.0,
+        TextureLod::Level(row) => {
+            let [bits] = values(run, &[*row], lane);
+            if fetch.coord_ty == ScalarType::F32 {
+                f32::from_bits(bits)
+            } else {
+                bits as i32 as f32
+            }
+        }
+        TextureLod::Gradient(gradients) => {
+            let direction = coordinates(run, &fetch.coords, lane).map(f32::from_bits);
+            let gradients = [0, 1].map(|pixel: usize| {
+                let gradient = coordinates(run, &gradients[pixel], lane).map(f32::from_bits);
+                match is_cube(fetch.geometry) {
+                    true => gradient_on_face(face_in(direction).0, direction, gradient),
+                    false => gradient,
+                }
+            });
+            texture.detail_of(gradients)
+        }
+    }
+}
+
+/// What a level gives.
+fn texels_of(
+    fetch: &TextureFetch,
+    texture: &TextureDescriptor,
+    place: &Place,
+    offset: [i64; 3],
+    read: impl Fn(u64, u32) -> u32,
+) -> [u32; 4] {
+    let mut texture = Cow::Borrowed(texture);
+    if let Some(number) = place.layer {
+        texture = Cow::Owned(texture.layer(number));
+        texture.to_mut().normalized_coords |= place.on_cube;
+    }
+    let at = place.at;
+    match (fetch.gather, fetch.coord_ty) {
+        (Some(component), _) => texture.gather(at.map(f32::from_bits), offset, component, read),
+        (None, ScalarType::F32) => texture.sample(at.map(f32::from_bits), offset, read),
+        (None, _) => {
+            let texel = |dim: usize| i64::from(at[dim] as i32) + offset[dim];
+            texture.fetch(std::array::from_fn(texel), read)
+        }
+    }
 }
 
 /// Four floats as two pairs of halves.

@@ -1,10 +1,13 @@
 //! Texture and surface objects: what they describe, and how a coordinate becomes texels.
 //!
 //! An object is a handle (1, 2, ...) to a descriptor that the host made. Texels are read straight from device memory.
-//! The faces of cube maps are layers. Mipmaps and multisampling are refused when the module loads.
+//! The faces of cube maps are layers. Multisampling is refused when the module loads.
 //! Source: CUDA Programming Guide, appendix "Texture Fetching".
 
 mod filter;
+mod levels;
+
+pub use levels::{Level, Levels, Mipmap, TextureLod, gradient_on_face, mixed};
 
 use cdp_ptx::{ScalarType, SurfaceClamp, TexGeometry, TexQuery};
 
@@ -60,8 +63,12 @@ pub struct TextureDescriptor {
     pub normalized_coords: bool,
     /// Integers are read as 0.0 .. 1.0 or -1.0 .. 1.0.
     pub normalized_float: bool,
+    /// Numbers of the first three channels are sRGB's, and are read as the brightness that they stand for.
+    pub srgb: bool,
     /// What [`AddressMode::Border`] reads, by channel: the bits of what a fetch returns, numbers or integers.
     pub border: [u32; 4],
+    /// The levels, if there are several.
+    pub mipmap: Option<Mipmap>,
 }
 
 /// A decoded `tex` or `tld4`.
@@ -85,6 +92,8 @@ pub struct TextureFetch {
     pub offsets: Vec<u32>,
     /// `tld4`: which component.
     pub gather: Option<u8>,
+    /// Which level of a mipmapped texture.
+    pub lod: TextureLod,
 }
 
 /// A decoded `suld` or `sust`.
@@ -138,18 +147,30 @@ pub const FACES: u32 = 6;
 
 /// The face of a cube map in a direction, and the coordinates there, from 0 to 1 (CUDA C++ Programming Guide,
 /// "Cubemap Textures"). Of equal components z comes first and x last (seen on an H200).
-pub fn face_in([x, y, z]: [f32; 3]) -> (u32, [f32; 3]) {
+pub fn face_in(direction: [f32; 3]) -> (u32, [f32; 3]) {
+    let [x, y, z] = direction;
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    let (face, s, t, m) = if az >= ax && az >= ay {
-        if z < 0.0 { (5, -x, -y, az) } else { (4, x, -y, az) }
+    let face = if az >= ax && az >= ay {
+        4 + u32::from(z < 0.0)
     } else if ay >= ax {
-        if y < 0.0 { (3, x, -z, ay) } else { (2, x, z, ay) }
-    } else if x < 0.0 {
-        (1, z, -y, ax)
+        2 + u32::from(y < 0.0)
     } else {
-        (0, -z, -y, ax)
+        u32::from(x < 0.0)
     };
+    let [s, t, m] = on_face(face, direction);
     (face, [(s / m + 1.0) / 2.0, (t / m + 1.0) / 2.0, 0.0])
+}
+
+/// A direction as a face sees it: along its two coordinates, and away from the cube's middle.
+fn on_face(face: u32, [x, y, z]: [f32; 3]) -> [f32; 3] {
+    match face {
+        0 => [-z, -y, x],
+        1 => [z, -y, -x],
+        2 => [x, z, y],
+        3 => [x, -z, -y],
+        4 => [x, -y, z],
+        _ => [-x, -y, -z],
+    }
 }
 
 /// Dimensions of a geometry without its layers, if it is supported.
@@ -273,7 +294,11 @@ impl TextureDescriptor {
     fn texel(&self, at: [i64; 3], read: &impl Fn(u64, u32) -> u32) -> [u32; 4] {
         match self.raw(at, read) {
             Some(raw) if self.channel_kind == ChannelKind::Float || self.normalized_float => {
-                raw.map(|bits| self.number(bits).to_bits())
+                let mut numbers = raw.map(|bits| self.number(bits));
+                if self.srgb {
+                    numbers[..3].iter_mut().for_each(|number| *number = brightness(*number));
+                }
+                numbers.map(f32::to_bits)
             }
             Some(raw) => raw,
             None => self.border_texel(),
@@ -366,7 +391,10 @@ impl TextureDescriptor {
             TexQuery::AddrMode1 => self.address_mode[1] as u32,
             TexQuery::AddrMode2 => self.address_mode[2] as u32,
             TexQuery::ArraySize => self.layers,
-            TexQuery::NumMipmapLevels | TexQuery::NumSamples => 1,
+            TexQuery::NumMipmapLevels => {
+                self.mipmap.as_ref().map_or(1, |mipmap| mipmap.levels.len() as u32)
+            }
+            TexQuery::NumSamples => 1,
             TexQuery::MemoryLayout => 0,
             TexQuery::ChannelOrder => match self.channels {
                 1 => 0x10b0,
@@ -385,6 +413,16 @@ impl TextureDescriptor {
             }
         }
     }
+}
+
+/// What a number of sRGB stands for (IEC 61966-2-1).
+fn brightness(number: f32) -> f32 {
+    let number = f64::from(number);
+    let linear = match number <= 0.04045 {
+        true => number / 12.92,
+        false => ((number + 0.055) / 1.055).powf(2.4),
+    };
+    linear as f32
 }
 
 /// A `.f32` as half, with the bits that do not fit cut off.
@@ -412,7 +450,9 @@ pub mod tests {
             linear,
             normalized_coords: normalized,
             normalized_float: false,
+            srgb: false,
             border: [0; 4],
+            mipmap: None,
         }
     }
 
@@ -431,6 +471,22 @@ pub mod tests {
         assert_eq!(at(7, 1.0, 0.0), 17.0, "the last layer");
         assert_eq!(layers.answer(TexQuery::ArraySize), 3);
         assert_eq!(layers.layer(1).surface_address([12, 1, 0], 4, false), Some(60));
+    }
+
+    /// Three channels; the fourth, how far a texel covers, is no brightness.
+    #[test]
+    fn srgb_is_brightness() {
+        let texture = TextureDescriptor {
+            channels: 4,
+            channel_bits: 8,
+            channel_kind: ChannelKind::Unsigned,
+            normalized_float: true,
+            srgb: true,
+            ..ramp(false, false)
+        };
+        let texel = texture.fetch([0; 3], |address, _| [0, 10, 188, 188][address as usize]);
+        let texel = texel.map(|bits| (f32::from_bits(bits) * 1e4).round());
+        assert_eq!(texel, [0.0, 30.0, 5029.0, 7373.0]);
     }
 
     #[test]

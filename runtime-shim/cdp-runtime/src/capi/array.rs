@@ -87,6 +87,56 @@ pub extern "C" fn cudaFreeArray(array: *mut c_void) -> u32 {
     call(|| process::current()?.device.destroy_array(handle(array)?))
 }
 
+fn mipmap(mipmap: *const c_void) -> Result<MipmapHandle> {
+    if mipmap.is_null() {
+        return Err(CudaError::INVALID_RESOURCE_HANDLE.into());
+    }
+    Ok(MipmapHandle(mipmap as u64))
+}
+
+/// `cudaMallocMipmappedArray`; more levels than there can be are all that there can be.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaMallocMipmappedArray(
+    made: *mut *mut c_void,
+    format: *const ChannelFormat,
+    extent: Extent,
+    levels: u32,
+    flags: u32,
+) -> u32 {
+    call(|| {
+        given(made)?;
+        let format = unsafe { *read(format)? };
+        let size = [extent.width, extent.height, extent.depth].map(|count| count as u64);
+        let info = ArrayInfo { format, size, flags };
+        let levels = levels.clamp(1, info.most_levels());
+        let mipmap = process::current()?.device.create_mipmap(&info, levels)?;
+        unsafe { put(made, mipmap.0 as *mut c_void) }
+    })
+}
+
+/// `cudaFreeMipmappedArray`
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFreeMipmappedArray(array: *mut c_void) -> u32 {
+    if array.is_null() {
+        return 0;
+    }
+    call(|| process::current()?.device.destroy_mipmap(mipmap(array)?))
+}
+
+/// `cudaGetMipmappedArrayLevel`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaGetMipmappedArrayLevel(
+    array: *mut *mut c_void,
+    mipmapped: *const c_void,
+    level: u32,
+) -> u32 {
+    call(|| {
+        given(array)?;
+        let found = process::current()?.device.mipmap_level(mipmap(mipmapped)?, level)?;
+        unsafe { put(array, found.0 as *mut c_void) }
+    })
+}
+
 /// `cudaArrayGetInfo`; each result may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaArrayGetInfo(

@@ -100,13 +100,14 @@ calls! {
         cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy cudaEventElapsedTime
         cudaEventQuery cudaEventRecord cudaEventRecordWithFlags
         cudaEventRecordWithFlags_ptsz cudaEventRecord_ptsz cudaEventSynchronize cudaFree
-        cudaFreeArray cudaFreeAsync cudaFreeAsync_ptsz cudaFreeHost cudaFuncGetAttributes
+        cudaFreeArray cudaFreeAsync cudaFreeAsync_ptsz cudaFreeHost cudaFreeMipmappedArray
+        cudaFuncGetAttributes
         cudaFuncGetName cudaFuncGetParamInfo cudaFuncSetAttribute cudaFuncSetCacheConfig
         cudaFuncSetSharedMemConfig cudaGetChannelDesc cudaGetDevice cudaGetDeviceCount
         cudaGetDeviceFlags cudaGetDeviceProperties cudaGetDriverEntryPoint
         cudaGetDriverEntryPointByVersion cudaGetDriverEntryPointByVersion_ptsz
         cudaGetDriverEntryPoint_ptsz cudaGetErrorName cudaGetErrorString
-        cudaGetFuncBySymbol cudaGetKernel cudaGetLastError
+        cudaGetFuncBySymbol cudaGetKernel cudaGetLastError cudaGetMipmappedArrayLevel
         cudaGetSurfaceObjectResourceDesc cudaGetSymbolAddress cudaGetSymbolSize
         cudaGetTextureObjectResourceDesc cudaGetTextureObjectTextureDesc
         cudaDeviceGetGraphMemAttribute cudaDeviceGraphMemTrim cudaGraphChildGraphNodeGetGraph
@@ -153,7 +154,8 @@ calls! {
         cudaLibraryGetManaged cudaLibraryLoadData cudaLibraryLoadFromFile
         cudaLibraryUnload cudaMalloc cudaMalloc3D cudaMalloc3DArray cudaMallocArray
         cudaMallocAsync cudaMallocAsync_ptsz cudaMallocFromPoolAsync
-        cudaMallocFromPoolAsync_ptsz cudaMallocHost cudaMallocManaged cudaMallocPitch
+        cudaMallocFromPoolAsync_ptsz cudaMallocHost cudaMallocManaged
+        cudaMallocMipmappedArray cudaMallocPitch
         cudaMemAdvise cudaMemGetDefaultMemPool cudaMemGetInfo cudaMemPoolCreate
         cudaMemPoolDestroy cudaMemPoolGetAccess cudaMemPoolGetAttribute
         cudaMemPoolSetAccess cudaMemPoolSetAttribute cudaMemPoolTrimTo
@@ -235,10 +237,9 @@ calls! {
         cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle
         cudaMemPoolImportPointer
     }
-    refused "mipmapped, sparse and planar arrays and views of resources" {
+    refused "sparse and planar arrays and views of resources" {
         cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties
-        cudaFreeMipmappedArray cudaGetMipmappedArrayLevel
-        cudaGetTextureObjectResourceViewDesc cudaMallocMipmappedArray
+        cudaGetTextureObjectResourceViewDesc
         cudaMipmappedArrayGetMemoryRequirements cudaMipmappedArrayGetSparseProperties
     }
     refused "services of NVIDIA's own driver" {

@@ -1,9 +1,10 @@
 //! Arrays, texture and surface objects of the CPU device: an array is pitched device memory, whose
-//! address is its handle, and an object is a descriptor that the emulator keeps.
+//! address is its handle, a mipmapped array is an array for each level, with the first one's handle, and an object
+//! is a descriptor that the emulator keeps.
 
 use std::collections::HashMap;
 
-use cdp_emulator::{AddressMode, ChannelKind, TextureDescriptor};
+use cdp_emulator::{AddressMode, ChannelKind, Level, Mipmap, TextureDescriptor};
 
 use super::CpuDevice;
 use crate::array::*;
@@ -16,15 +17,66 @@ pub struct CpuArray {
     info: ArrayInfo,
     address: u64,
     pitch_bytes: u64,
+    /// It is freed with the mipmapped array that it belongs to.
+    is_level: bool,
 }
 
-/// Arrays by handle.
-pub type ByHandle = HashMap<u64, CpuArray>;
+/// Arrays, and the levels of mipmapped ones, by handle.
+#[derive(Default)]
+pub struct ByHandle {
+    arrays: HashMap<u64, CpuArray>,
+    mipmaps: HashMap<u64, Vec<CpuArray>>,
+}
+
+impl ByHandle {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.arrays.clear();
+        self.mipmaps.clear();
+    }
+}
 
 impl CpuDevice {
     fn array(&self, handle: ArrayHandle) -> Result<CpuArray> {
-        let found = self.arrays().get(&handle.0).copied();
+        let found = self.arrays().arrays.get(&handle.0).copied();
         found.ok_or_else(|| CudaError::INVALID_RESOURCE_HANDLE.into())
+    }
+
+    fn levels(&self, handle: MipmapHandle) -> Result<Vec<CpuArray>> {
+        let found = self.arrays().mipmaps.get(&handle.0).cloned();
+        found.ok_or_else(|| CudaError::INVALID_RESOURCE_HANDLE.into())
+    }
+
+    /// An array in new memory.
+    fn allocate_array(&self, info: &ArrayInfo, is_level: bool) -> Result<CpuArray> {
+        let width_bytes = info.size[0] * info.format.element_bytes()?;
+        let rows = info.size[1].max(1) * info.size[2].max(1);
+        let (address, pitch_bytes) = self.allocate_pitched(width_bytes, rows)?;
+        let array = CpuArray { info: *info, address, pitch_bytes, is_level };
+        self.arrays().arrays.insert(address, array);
+        Ok(array)
+    }
+
+    fn free_array(&self, array: &CpuArray) -> Result<()> {
+        self.arrays().arrays.remove(&array.address);
+        self.free(array.address)
+    }
+
+    /// The levels of a mipmapped array as a fetch finds them.
+    fn mipmap(&self, handle: MipmapHandle, texture: &TextureDesc) -> Result<Mipmap> {
+        let levels = self.levels(handle)?.into_iter().map(|level| {
+            let mut size = texels(level.info.size)?;
+            if layers(&level.info) > 0 {
+                size[2] = 0;
+            }
+            Ok(Level { address: level.address, size, pitch_bytes: level.pitch_bytes })
+        });
+        Ok(Mipmap {
+            levels: levels.collect::<Result<_>>()?,
+            linear: texture.mipmap_filter_mode == 1,
+            bias: texture.mipmap_level_bias,
+            limits: [texture.min_mipmap_level_clamp, texture.max_mipmap_level_clamp],
+        })
     }
 
     /// Address, pitch and rows of a slice of one side of a copy.
@@ -53,13 +105,11 @@ impl CpuDevice {
 
     /// The emulator's description of a resource, read as plain elements.
     fn described(&self, resource: &Resource) -> Result<(TextureDescriptor, ChannelFormat)> {
-        let mut layers = 0;
+        let array = self.array_of(resource)?;
+        let layers = array.map_or(0, |array| layers(&array.info));
         let (address, format, mut size, pitch_bytes) = match *resource {
-            Resource::Array(handle) => {
-                let array = self.array(handle)?;
-                if array.info.flags & (LAYERED | CUBEMAP) != 0 {
-                    layers = array.info.size[2] as u32;
-                }
+            Resource::Array(_) | Resource::Mipmap(_) => {
+                let array = array.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
                 (array.address, array.info.format, array.info.size, array.pitch_bytes)
             }
             Resource::Linear { address, format, bytes } => {
@@ -76,10 +126,7 @@ impl CpuDevice {
             size[2] = 0;
         }
         let (channels, channel_bits) = format.channels()?;
-        let mut texels = [0; 3];
-        for (slot, count) in texels.iter_mut().zip(size) {
-            *slot = u32::try_from(count).map_err(|_| CudaError::INVALID_VALUE)?;
-        }
+        let texels = texels(size)?;
         let descriptor = TextureDescriptor {
             address,
             size: texels,
@@ -96,9 +143,20 @@ impl CpuDevice {
             linear: false,
             normalized_coords: false,
             normalized_float: false,
+            srgb: false,
             border: [0; 4],
+            mipmap: None,
         };
         Ok((descriptor, format))
+    }
+
+    /// The array, or first level, that a resource is.
+    fn array_of(&self, resource: &Resource) -> Result<Option<CpuArray>> {
+        Ok(match *resource {
+            Resource::Array(handle) => Some(self.array(handle)?),
+            Resource::Mipmap(handle) => self.levels(handle)?.first().copied(),
+            Resource::Linear { .. } | Resource::Pitch2D { .. } => None,
+        })
     }
 
     fn drop_object(&self, object: u64) -> Result<()> {
@@ -106,20 +164,62 @@ impl CpuDevice {
     }
 }
 
+/// Layers of an array, faces of a cube map among them.
+fn layers(info: &ArrayInfo) -> u32 {
+    if info.flags & (LAYERED | CUBEMAP) != 0 { info.size[2] as u32 } else { 0 }
+}
+
+fn texels(size: [u64; 3]) -> Result<[u32; 3]> {
+    let mut texels = [0; 3];
+    for (slot, count) in texels.iter_mut().zip(size) {
+        *slot = u32::try_from(count).map_err(|_| CudaError::INVALID_VALUE)?;
+    }
+    Ok(texels)
+}
+
 impl Arrays for CpuDevice {
     fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
         info.check()?;
-        let width_bytes = info.size[0] * info.format.element_bytes()?;
-        let rows = info.size[1].max(1) * info.size[2].max(1);
-        let (address, pitch_bytes) = self.allocate_pitched(width_bytes, rows)?;
-        self.arrays().insert(address, CpuArray { info: *info, address, pitch_bytes });
-        Ok(ArrayHandle(address))
+        Ok(ArrayHandle(self.allocate_array(info, false)?.address))
     }
 
     fn destroy_array(&self, handle: ArrayHandle) -> Result<()> {
-        let found = self.arrays().remove(&handle.0);
-        let array = found.ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
-        self.free(array.address)
+        let array = self.array(handle)?;
+        if array.is_level {
+            return Err(CudaError::INVALID_RESOURCE_HANDLE.into());
+        }
+        self.free_array(&array)
+    }
+
+    fn create_mipmap(&self, info: &ArrayInfo, levels: u32) -> Result<MipmapHandle> {
+        info.check()?;
+        let mut made = Vec::new();
+        for number in 0..levels {
+            match self.allocate_array(&info.level(number), true) {
+                Ok(level) => made.push(level),
+                Err(error) => {
+                    for level in &made {
+                        self.free_array(level)?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        let first = made.first().ok_or(CudaError::INVALID_VALUE)?.address;
+        self.arrays().mipmaps.insert(first, made);
+        Ok(MipmapHandle(first))
+    }
+
+    fn destroy_mipmap(&self, handle: MipmapHandle) -> Result<()> {
+        let levels = self.levels(handle)?;
+        self.arrays().mipmaps.remove(&handle.0);
+        levels.iter().try_for_each(|level| self.free_array(level))
+    }
+
+    fn mipmap_level(&self, handle: MipmapHandle, level: u32) -> Result<ArrayHandle> {
+        let levels = self.levels(handle)?;
+        let found = levels.get(level as usize).ok_or(CudaError::INVALID_VALUE)?;
+        Ok(ArrayHandle(found.address))
     }
 
     fn array_info(&self, handle: ArrayHandle) -> Result<ArrayInfo> {
@@ -151,15 +251,15 @@ impl Arrays for CpuDevice {
 
     fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
         let (mut descriptor, format) = self.described(resource)?;
-        texture.check(&format)?;
-        let cube = match *resource {
-            Resource::Array(handle) => self.array(handle)?.info.flags & CUBEMAP != 0,
-            _ => false,
-        };
-        let across_faces = cube && texture.seamless_cubemap != 0 && texture.filter_mode == 1;
-        if texture.srgb != 0 || across_faces {
+        texture.check(resource, &format)?;
+        let cube = self.array_of(resource)?.is_some_and(|array| array.info.flags & CUBEMAP != 0);
+        if cube && texture.seamless_cubemap != 0 && texture.filter_mode == 1 {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
+        if let Resource::Mipmap(handle) = *resource {
+            descriptor.mipmap = Some(self.mipmap(handle, texture)?);
+        }
+        descriptor.srgb = texture.srgb != 0;
         descriptor.address_mode = texture.address_mode.map(|mode| match mode {
             0 => AddressMode::Wrap,
             1 => AddressMode::Clamp,

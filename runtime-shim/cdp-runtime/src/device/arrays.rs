@@ -2,7 +2,7 @@
 
 use super::memory::CopyKind;
 use super::streams::StreamHandle;
-use crate::array::{ArrayHandle, ArrayInfo, Copy3D, Resource, TextureDesc};
+use crate::array::{ArrayHandle, ArrayInfo, Copy3D, MipmapHandle, Resource, TextureDesc};
 use crate::error::Result;
 
 /// Arrays, textures and surfaces of a device.
@@ -13,6 +13,12 @@ pub trait Arrays {
     fn destroy_array(&self, array: ArrayHandle) -> Result<()>;
     /// What the array was made as.
     fn array_info(&self, array: ArrayHandle) -> Result<ArrayInfo>;
+    /// Makes a mipmapped array, whose first level is so, of so many levels, at least one and at most all.
+    fn create_mipmap(&self, info: &ArrayInfo, levels: u32) -> Result<MipmapHandle>;
+    /// Frees a mipmapped array with its levels.
+    fn destroy_mipmap(&self, mipmap: MipmapHandle) -> Result<()>;
+    /// A level as an array, which lives as long as the mipmapped array.
+    fn mipmap_level(&self, mipmap: MipmapHandle, level: u32) -> Result<ArrayHandle>;
     /// Copies a box of which a side may lie in an array.
     ///
     /// # Safety

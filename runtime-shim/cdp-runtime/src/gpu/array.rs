@@ -177,6 +177,12 @@ fn format(format: &ChannelFormat) -> Result<(u32, u32)> {
     Ok((format, channels))
 }
 
+fn descriptor(info: &ArrayInfo) -> Result<ArrayDescriptor> {
+    let (format, channels) = format(&info.format)?;
+    let [width, height, depth] = info.size.map(|count| count as usize);
+    Ok(ArrayDescriptor { width, height, depth, format, channels, flags: info.flags })
+}
+
 /// The runtime's description of a driver's format.
 fn channel_format(format: u32, channels: u32) -> Result<ChannelFormat> {
     let (kind, bits) = match format {
@@ -218,6 +224,11 @@ fn driver_resource(
             described.of.array = device.array(array)?;
             device.array_info(array)?.format
         }
+        Resource::Mipmap(mipmap) => {
+            described.kind = 1;
+            described.of.array = mipmap.0 as Handle;
+            device.array_info(device.mipmap_level(mipmap, 0)?)?.format
+        }
         Resource::Linear { address, format: elements, bytes } => {
             let (format, channels) = format(&elements)?;
             described.kind = 2;
@@ -245,10 +256,7 @@ impl Arrays for GpuDevice {
     fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
         info.check()?;
         let driver = self.bind()?;
-        let (format, channels) = format(&info.format)?;
-        let [width, height, depth] = info.size.map(|count| count as usize);
-        let descriptor =
-            ArrayDescriptor { width, height, depth, format, channels, flags: info.flags };
+        let descriptor = descriptor(info)?;
         let mut array: Handle = std::ptr::null_mut();
         // SAFETY: target and description valid; the driver checks the description.
         check(unsafe { (driver.cuArray3DCreate_v2)(&mut array, &descriptor) })?;
@@ -262,6 +270,45 @@ impl Arrays for GpuDevice {
         self.handles().arrays.remove(&array.0);
         // SAFETY: the array is alive.
         check(unsafe { (driver.cuArrayDestroy)(handle) })
+    }
+
+    fn create_mipmap(&self, info: &ArrayInfo, levels: u32) -> Result<MipmapHandle> {
+        info.check()?;
+        let driver = self.bind()?;
+        let descriptor = descriptor(info)?;
+        let mut mipmap: Handle = std::ptr::null_mut();
+        // SAFETY: target and description valid; the driver checks the description.
+        check(unsafe { (driver.cuMipmappedArrayCreate)(&mut mipmap, &descriptor, levels) })?;
+        self.handles().mipmaps.insert(mipmap as u64, Vec::new());
+        Ok(MipmapHandle(mipmap as u64))
+    }
+
+    fn destroy_mipmap(&self, mipmap: MipmapHandle) -> Result<()> {
+        let driver = self.bind()?;
+        let mut handles = self.handles();
+        let levels = handles.mipmaps.remove(&mipmap.0);
+        for level in levels.ok_or(CudaError::INVALID_RESOURCE_HANDLE)? {
+            handles.arrays.remove(&level);
+        }
+        drop(handles);
+        // SAFETY: the mipmapped array is alive.
+        check(unsafe { (driver.cuMipmappedArrayDestroy)(mipmap.0 as Handle) })
+    }
+
+    fn mipmap_level(&self, mipmap: MipmapHandle, level: u32) -> Result<ArrayHandle> {
+        let driver = self.bind()?;
+        if !self.handles().mipmaps.contains_key(&mipmap.0) {
+            return Err(CudaError::INVALID_RESOURCE_HANDLE.into());
+        }
+        let mut array: Handle = std::ptr::null_mut();
+        // SAFETY: target valid, the mipmapped array is alive.
+        check(unsafe { (driver.cuMipmappedArrayGetLevel)(&mut array, mipmap.0 as Handle, level) })?;
+        let mut handles = self.handles();
+        handles.arrays.insert(array as u64);
+        if let Some(levels) = handles.mipmaps.get_mut(&mipmap.0) {
+            levels.push(array as u64);
+        }
+        Ok(ArrayHandle(array as u64))
     }
 
     fn array_info(&self, array: ArrayHandle) -> Result<ArrayInfo> {
@@ -314,7 +361,7 @@ impl Arrays for GpuDevice {
     fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64> {
         let driver = self.bind()?;
         let (described, elements) = driver_resource(self, resource)?;
-        texture.check(&elements)?;
+        texture.check(resource, &elements)?;
         let mut flags = 0;
         let mut set = |on: bool, flag: u32| flags |= if on { flag } else { 0 };
         set(texture.read_mode == 0 && elements.kind != KIND_FLOAT, READ_AS_INTEGER);

@@ -189,6 +189,9 @@ driver_functions! {
     cuArray3DCreate_v2(*mut Handle, *const ArrayDescriptor);
     cuArray3DGetDescriptor_v2(*mut ArrayDescriptor, Handle);
     cuArrayDestroy(Handle);
+    cuMipmappedArrayCreate(*mut Handle, *const ArrayDescriptor, u32);
+    cuMipmappedArrayDestroy(Handle);
+    cuMipmappedArrayGetLevel(*mut Handle, Handle, u32);
     cuTexObjectCreate(*mut u64, *const DriverResource, *const DriverTexture, *const c_void);
     cuTexObjectDestroy(u64);
     cuSurfObjectCreate(*mut u64, *const DriverResource);

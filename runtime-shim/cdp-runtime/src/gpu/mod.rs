@@ -77,6 +77,8 @@ struct Handles {
     graphs: HashSet<u64>,
     events: HashSet<u64>,
     arrays: HashSet<u64>,
+    /// Mipmapped arrays, and which of their levels are in `arrays`.
+    mipmaps: HashMap<u64, Vec<u64>>,
 }
 
 /// One GPU, used through its primary context.
