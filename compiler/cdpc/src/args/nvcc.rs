@@ -436,9 +436,10 @@ fn word(arg: OsString, words: &mut Remaining, out: &mut Line) -> Result<(), Stri
     Ok(())
 }
 
-/// As gcc takes it, with a name or without, or with one of nvcc's kinds.
+/// As gcc takes it, with a name or without, or with nvcc's kinds, between commas.
 fn werror(value: Option<&OsStr>, words: &mut Remaining, out: &mut Line) {
-    let known = |word: &OsStr| WERROR_KINDS.iter().any(|kind| word == *kind);
+    let kinds = |word: &OsStr| word.to_string_lossy().into_owned();
+    let known = |word: &OsStr| kinds(word).split(',').all(|kind| WERROR_KINDS.contains(&kind));
     let next_is_kind = words.rest.last().is_some_and(|word| known(word));
     let kind = match value {
         Some(value) => Some(value.to_owned()),
@@ -447,8 +448,11 @@ fn werror(value: Option<&OsStr>, words: &mut Remaining, out: &mut Line) {
     };
     match kind {
         None => out.words.push("-Werror".into()),
-        Some(kind) if kind == "all-warnings" => out.words.push("-Werror".into()),
-        Some(kind) if known(&kind) => {}
+        Some(kind) if known(&kind) => {
+            if kinds(&kind).split(',').any(|kind| kind == "all-warnings") {
+                out.words.push("-Werror".into());
+            }
+        }
         Some(name) => out.option("-Werror=", &name),
     }
 }
@@ -538,6 +542,8 @@ mod tests {
         assert_eq!(words("-Werror a.cu"), ["-Werror", "a.cu"]);
         assert_eq!(words("-Werror all-warnings a.cu"), ["-Werror", "a.cu"]);
         assert_eq!(words("-Werror=reorder a.cu"), ["a.cu"]);
+        assert_eq!(words("-Werror reorder,deprecated-declarations a.cu"), ["a.cu"]);
+        assert_eq!(words("-Werror reorder,all-warnings a.cu"), ["-Werror", "a.cu"]);
         assert_eq!(words("-Werror=unused-variable"), ["-Werror=unused-variable"]);
     }
 
