@@ -160,6 +160,7 @@ impl<'a> Checker<'a> {
             Ok(value) => return value,
             Err(operands) => operands,
         };
+        self.warn_unused_value(lhs, &left);
         let left = self.discard(left);
         let Some(effect) = left else { return Some(Value { span, ..right }) };
         let kind = match right.kind {

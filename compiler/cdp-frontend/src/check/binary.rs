@@ -25,7 +25,10 @@ impl<'a> Checker<'a> {
         right.sound(&self.types)?;
         match self.overloaded(&[op.text()], [left, right], at) {
             Ok(result) => result,
-            Err([left, right]) => self.binary_values(op, left, right, at),
+            Err([left, right]) => {
+                self.warn_grouping(binary, [left.ty, right.ty]);
+                self.binary_values(op, left, right, at)
+            }
         }
     }
 
@@ -145,6 +148,7 @@ impl<'a> Checker<'a> {
         let (left, right) =
             if shift { (left, right) } else { (self.cast(left, ir_ty), self.cast(right, ir_ty)) };
         let loc = self.loc(at.whole);
+        self.warn_overflow(op, [&left, &right], ty, at.op);
         let kind = ExprKind::Binary { op: ir_op, lhs: Box::new(left), rhs: Box::new(right) };
         let expr = self.folded(Expr::new(kind, ir_ty, loc));
         Some(Value::rvalue(expr, ty, at.whole))
@@ -224,7 +228,7 @@ impl<'a> Checker<'a> {
         pointee: QualType,
         span: Span,
     ) -> Checked<'a> {
-        self.check_arithmetic_pointee(pointee, left.span)?;
+        self.check_stepped_pointee(pointee, left.span)?;
         let (left, right) = (self.expr_of(left), self.expr_of(right));
         let right = self.cast(right, left.ty);
         let ty = self.types.ptrdiff_t();

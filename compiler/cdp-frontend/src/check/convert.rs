@@ -413,6 +413,7 @@ impl<'a> Checker<'a> {
         if self.is_error(&value) {
             return self.poison(Basic::Bool.into());
         }
+        self.warn_known_condition(&value);
         let value = self.rvalue(value);
         if self.is_error(&value) {
             return self.poison(Basic::Bool.into());

@@ -396,7 +396,7 @@ impl<'a> Checker<'a> {
         if self.types.is_error(pointee) {
             return None;
         }
-        // As in GNU C++ (and nvcc), `void` counts in bytes.
+        // As in GNU C++, `void` counts in bytes.
         if self.types.is_complete(pointee) || self.types.is_void(pointee) {
             return Some(());
         }
@@ -406,6 +406,16 @@ impl<'a> Checker<'a> {
             if function { "" } else { "the type is incomplete here, so its size is not known" };
         self.error(Code::E0320, span, message).note(reason);
         None
+    }
+
+    /// What `++`, `--` and differences need: nvcc counts `void` in bytes for `+` and `-` with a number alone.
+    pub fn check_stepped_pointee(&mut self, pointee: QualType, span: Span) -> Option<()> {
+        if self.types.is_void(pointee) {
+            self.error(Code::E0320, span, "arithmetic on a pointer to `void`")
+                .help("cast it to `char *` to count in bytes");
+            return None;
+        }
+        self.check_arithmetic_pointee(pointee, span)
     }
 
     // --- sizes -------------------------------------------------------------------------------

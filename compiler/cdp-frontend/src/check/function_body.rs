@@ -116,7 +116,8 @@ impl<'a> Checker<'a> {
                 align: 0,
                 in_function: true,
                 is_param: true,
-                used: false,
+                uses: 0,
+                around: (0, 0),
                 initialised: false,
                 span: name.span,
             });

@@ -41,18 +41,18 @@ impl<'a> Checker<'a> {
         self.emit(StmtKind::Label(id), loc);
     }
 
-    /// A label of the innermost `switch` that is reached past an initialisation: an error of host code, of which nvcc
-    /// warns in device code.
+    /// A label of the innermost `switch` that is reached past an initialisation: an error of host code, a warning of
+    /// device code, as with nvcc.
     pub fn check_switch_label(&mut self, label: Span) {
-        if self.f.space.on_device() && (self.f.space.device_only() || self.device_pass()) {
-            return;
-        }
+        let on_device = self.f.space.on_device();
+        let lenient = on_device && (self.f.space.device_only() || self.device_pass());
+        let code = if lenient { Code::W0736 } else { Code::E0314 };
         let Some(state) = self.f.switches.last() else { return };
         let Some(passed) = self.initialised_since(state.bound).next() else { return };
         let var = self.var(passed);
         let (at, text) = (var.span, self.text(var.name));
         let message = format!("the jump to this label passes the initialisation of `{text}`");
-        self.error(Code::E0314, label, message)
+        self.error(code, label, message)
             .secondary(at, "initialised here")
             .help("put the statements of each `case` into a block of its own");
     }

@@ -7,7 +7,7 @@ use super::ctype::{Basic, QualType};
 use super::scope::Entity;
 use super::state::Checker;
 use super::value::{Kind, Value};
-use crate::ast::{self, ExprKind as Ast};
+use crate::ast::{self, BinaryOp, ExprKind as Ast};
 use crate::diagnostics::Code;
 use crate::source::Span;
 
@@ -21,7 +21,7 @@ impl<'a> Checker<'a> {
         for slot in self.scopes.innermost() {
             let Some(Entity::Var(id)) = slot.other else { continue };
             let var = self.var(id);
-            if !var.used && !var.is_param && (var.local.is_some() || var.in_function) {
+            if var.uses == 0 && !var.is_param && (var.local.is_some() || var.in_function) {
                 unused.push((var.span, self.text(var.name).to_owned()));
             }
         }
@@ -88,6 +88,45 @@ impl<'a> Checker<'a> {
         self.error(Code::W0727, op_span, message).note(note);
     }
 
+    /// A sum, difference or product of signed constants that its type cannot hold.
+    pub fn warn_overflow(&mut self, op: BinaryOp, sides: [&Expr; 2], ty: QualType, span: Span) {
+        let [ExprKind::Const(Const::Int(a)), ExprKind::Const(Const::Int(b))] =
+            sides.map(|side| &side.kind)
+        else {
+            return;
+        };
+        let exact = match op {
+            BinaryOp::Add => a.checked_add(*b),
+            BinaryOp::Sub => a.checked_sub(*b),
+            BinaryOp::Mul => a.checked_mul(*b),
+            _ => return,
+        };
+        let Some(basic) = self.types.basic(ty).filter(|basic| basic.is_signed()) else { return };
+        let (min, max) = self.int_range(basic);
+        if let Some(exact) = exact.filter(|exact| !(min..=max).contains(exact))
+            && self.unevaluated == 0
+            && !self.f.builtin_body
+        {
+            let message = format!("the result, {exact}, does not fit {}", self.show(ty));
+            self.error(Code::W0732, span, message)
+                .help("compute in a wider or an unsigned type: convert an operand first");
+        }
+    }
+
+    /// An array or a function as a condition.
+    pub fn warn_known_condition(&mut self, value: &Value<'a>) {
+        let array = self.types.is_array(value.ty) && value.string.is_none();
+        let function = matches!(&value.kind, Kind::Fns(functions) if functions.user.len() == 1);
+        if (array || function) && self.unevaluated == 0 {
+            let what = if array { "an array" } else { "a function" };
+            let message = format!("this condition is always true: {what} has an address");
+            let found = self.error(Code::W0727, value.span, message);
+            if function {
+                found.help("to call it, write its arguments in parentheses behind the name");
+            }
+        }
+    }
+
     /// A constant that an integer cannot hold in an implicit conversion: an integer that loses bits, whatever the
     /// sign is taken for, or a floating-point number beyond the range.
     pub fn warn_constant_conversion(&mut self, value: &Value<'a>, to: QualType) {
@@ -115,13 +154,17 @@ impl<'a> Checker<'a> {
             }
             (Basic::Float | Basic::Double, Const::Float(raw)) => {
                 let single = from == Basic::Float;
-                let number =
+                let number: f64 =
                     if single { f32::from_bits(*raw as u32).into() } else { f64::from_bits(*raw) };
                 let (min, max) = self.int_range(target);
-                if (min as f64..max as f64 + 1.0).contains(&number.trunc()) {
+                let inside = (min as f64..max as f64 + 1.0).contains(&number.trunc());
+                if inside && number.trunc() == number {
                     return;
                 }
-                let help = "what becomes of a number beyond the range is not defined";
+                let help = match inside {
+                    true => "if the fraction is to be cut off, write the conversion as a cast",
+                    false => "what becomes of a number beyond the range is not defined",
+                };
                 (self.source_text(value.span), help)
             }
             _ => return,

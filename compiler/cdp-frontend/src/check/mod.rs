@@ -66,6 +66,7 @@ mod sizes;
 mod spaces;
 mod state;
 mod stmt;
+mod suspects;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod types;

@@ -204,7 +204,7 @@ impl<'a> Checker<'a> {
 
     /// A variable's value, with the judgement of whether this side may use it.
     pub fn var_value(&mut self, id: VarId, span: Span) -> Value<'a> {
-        self.var_mut(id).used = true;
+        self.var_mut(id).uses += 1;
         let var = self.var(id);
         let ty = var.ty;
         if self.types.is_error(ty) {

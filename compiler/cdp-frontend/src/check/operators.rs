@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
         }
         let loc = self.loc(at.whole);
         if let Some(pointee) = self.types.pointee(ty) {
-            self.check_arithmetic_pointee(pointee, value.span)?;
+            self.check_stepped_pointee(pointee, value.span)?;
             let one = self.int_value(1, Basic::Int.into(), at.whole);
             let one = self.expr_of(one);
             let rhs = self.to_index(one);
@@ -218,6 +218,7 @@ impl<'a> Checker<'a> {
         let loc = self.loc(span);
         let ty = value.ty;
         let volatile = ty.is_volatile();
+        self.warn_unset(&value, true);
         if let Kind::BitField { base, field } = value.kind {
             return self.update_bits(base, field, ty, (op, rhs, compute), prefix, span);
         }

@@ -147,8 +147,10 @@ pub struct Var {
     /// Declared in a function, with static storage.
     pub in_function: bool,
     pub is_param: bool,
-    /// Some expression names it.
-    pub used: bool,
+    /// How many expressions name it; one that needs none counts one.
+    pub uses: u32,
+    /// Loops around its declaration, and branches.
+    pub around: (u32, u32),
     /// Its declaration gives a value, which no jump may pass.
     pub initialised: bool,
     pub span: Span,

@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
         let mut total = 0u64;
         for id in std::mem::take(&mut self.f.shared) {
             let var = self.var(id);
-            if !var.used || self.types.is_error(var.ty) {
+            if var.uses == 0 || self.types.is_error(var.ty) {
                 continue;
             }
             let (span, ty) = (var.span, var.ty);

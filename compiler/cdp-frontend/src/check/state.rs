@@ -102,6 +102,8 @@ pub struct FnState {
     pub out: Vec<Vec<ir::Stmt>>,
     pub loop_depth: u32,
     pub break_depth: u32,
+    /// Branches of `if` and bodies of `switch` around the place at hand.
+    pub branch_depth: u32,
     pub switches: Vec<SwitchState>,
     pub next_label: u32,
     /// Labels for `goto`, by name.

@@ -15,11 +15,12 @@ impl<'a> Checker<'a> {
     /// Statements of a block whose scope is open.
     pub fn stmts(&mut self, stmts: &'a [ast::Stmt]) {
         let levels = self.facts.levels.len();
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
             if self.diags.is_full() {
                 return;
             }
             self.stmt(stmt);
+            self.warn_empty_loop(&stmts[at..]);
         }
         self.warn_unused();
         // What pragmas said in the block ends with it.
@@ -112,6 +113,7 @@ impl<'a> Checker<'a> {
             self.rvalue(value);
             return;
         }
+        self.warn_unused_value(expr, &value);
         let loc = self.loc(expr.span);
         if let Some(effect) = self.discard(value) {
             self.emit(StmtKind::Expr(effect), loc);
@@ -171,14 +173,17 @@ impl<'a> Checker<'a> {
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
+        self.warn_branches(stmt);
         let cond = self.test(&stmt.condition);
         let known = if stmt.constexpr.is_some() { self.known_condition(&cond, stmt) } else { None };
         let entered = self.lint(|lints, checker| lints.enter(&cond, checker));
+        self.f.branch_depth += 1;
         let then = self.body_block(&stmt.then);
         let otherwise = match &stmt.otherwise {
             Some(otherwise) => self.body_block(otherwise),
             None => Block::default(),
         };
+        self.f.branch_depth -= 1;
         self.lint(|lints, checker| lints.leave(entered, &[&then, &otherwise], checker));
         self.scopes.leave();
         match known {
@@ -286,6 +291,7 @@ impl<'a> Checker<'a> {
         let (cond, body) = self.tested_body(stmt.condition.as_ref(), &stmt.body);
         let step = stmt.step.as_ref().and_then(|step| {
             let value = self.expr(step);
+            self.warn_unused_value(step, &value);
             self.discard(value)
         });
         self.scopes.leave();
@@ -303,6 +309,7 @@ impl<'a> Checker<'a> {
             Condition::Expr(expr) => (expr.span, self.expr(expr)),
             Condition::Decl(decl) => (decl.span, self.condition_decl(decl)),
         };
+        let declared = value.ty;
         let (value, ty) = self.switch_value(value, span);
         let entered = self.lint(|lints, checker| lints.enter(&value, checker));
         self.f.switches.push(SwitchState {
@@ -313,12 +320,15 @@ impl<'a> Checker<'a> {
             default: None,
         });
         self.f.break_depth += 1;
+        self.f.branch_depth += 1;
         let body = self.body_block(&stmt.body);
+        self.f.branch_depth -= 1;
         self.f.break_depth -= 1;
         let state = self.f.switches.pop();
         self.lint(|lints, checker| lints.leave(entered, &[], checker));
         self.scopes.leave();
         let Some(state) = state else { return };
+        self.warn_left_out(declared, &state, span);
         let default = state.default.map(|(label, _)| label);
         self.emit(StmtKind::Switch { value, cases: state.cases, default, body }, loc);
     }

@@ -330,6 +330,7 @@ impl<'a> Checker<'a> {
 
     /// Reads an lvalue that is neither an array nor a function.
     pub fn load(&mut self, value: Value<'a>) -> Expr {
+        self.warn_unset(&value, false);
         let loc = self.loc(value.span);
         let volatile = value.ty.is_volatile();
         let ty = self.types.ir_type(value.ty);

@@ -170,7 +170,8 @@ impl<'a> Checker<'a> {
             align: request.align,
             in_function: false,
             is_param: false,
-            used: self.is_maybe_unused(request),
+            uses: u32::from(self.is_maybe_unused(request)),
+            around: (self.f.loop_depth, self.f.branch_depth),
             initialised: request.declarator.init.is_some(),
             span: request.name.base.span,
         });

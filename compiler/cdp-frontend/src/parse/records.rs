@@ -9,6 +9,7 @@ use crate::diagnostics::Code;
 use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
+use crate::source::Span;
 
 impl Parser<'_> {
     /// ```text
@@ -29,7 +30,10 @@ impl Parser<'_> {
         let (tag, scope) = self.tag()?;
         self.refuse_bases();
         let members = match self.is(T::LBrace) {
-            true => Some(self.members(tag.as_ref().map(|tag| tag.base.name), scope)),
+            true => {
+                let private = (kind == RecordKind::Class).then(|| self.span_at(start));
+                Some(self.members(tag.as_ref().map(|tag| tag.base.name), scope, private))
+            }
             false if tag.is_none() => return Err(self.expected("a name or `{`")),
             false => None,
         };
@@ -64,8 +68,13 @@ impl Parser<'_> {
         Ok((Some(name), scope))
     }
 
-    /// `"{" { member } "}"`
-    fn members(&mut self, tag: Option<Symbol>, scope: ScopeId) -> Vec<Decl> {
+    /// `"{" { member } "}"`; `private` is the word `class`, which makes the first members private.
+    fn members(
+        &mut self,
+        tag: Option<Symbol>,
+        scope: ScopeId,
+        mut private: Option<Span>,
+    ) -> Vec<Decl> {
         let close = self.group_end(self.at) - 1;
         let outer = std::mem::replace(&mut self.record, tag);
         self.symbols.enter();
@@ -79,8 +88,13 @@ impl Parser<'_> {
             }
             if self.word() == Word::Refused(Refusal::Access) {
                 // The word is passed, and what follows it is read.
+                private = None;
                 let _ = self.refuse_word(Refusal::Access);
                 continue;
+            }
+            if let Some(class) = private.take() {
+                let cure = "write `struct`: all members are public there";
+                self.outside(Code::E0224, class, "private members (`class`) are", cure);
             }
             let member = self.member().unwrap_or_else(|_| {
                 self.skip_item();
