@@ -376,3 +376,18 @@ fn intern_unspliced(slice: &str, names: &mut Interner, kind: TokenKind) -> Symbo
         names.intern(slice)
     }
 }
+
+/// Operators spelled as words.
+pub(crate) const OPERATORS: &[(&str, TokenKind)] = &[
+    ("and", TokenKind::AndAnd),
+    ("or", TokenKind::OrOr),
+    ("xor", TokenKind::Caret),
+    ("bitor", TokenKind::Pipe),
+    ("not_eq", TokenKind::Ne),
+    ("not", TokenKind::Bang),
+    ("compl", TokenKind::Tilde),
+    ("bitand", TokenKind::Amp),
+    ("and_eq", TokenKind::AmpEq),
+    ("or_eq", TokenKind::PipeEq),
+    ("xor_eq", TokenKind::CaretEq),
+];

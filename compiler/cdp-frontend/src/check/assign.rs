@@ -53,11 +53,13 @@ impl<'a> Checker<'a> {
         let ty = left.ty;
         let value = self.convert(right, ty.unqualified(), Purpose::Assign);
         let loc = self.loc(at.whole);
+        let promoted = self.bit_promotion(&left);
         if let Kind::BitField { base, field } = left.kind {
             let ir_ty = self.types.ir_type(ty);
             let (base, value) = (Box::new(base), Box::new(value));
             let kind = ExprKind::StoreBits { base, field, value, volatile: ty.is_volatile() };
-            return Some(Value::rvalue(Expr::new(kind, ir_ty, loc), ty.unqualified(), at.whole));
+            let stored = Expr::new(kind, ir_ty, loc);
+            return Some(Value { promoted, ..Value::rvalue(stored, ty.unqualified(), at.whole) });
         }
         let addr = self.address(left);
         let (action, volatile) = (Action::Store(value), ty.is_volatile());
@@ -84,7 +86,7 @@ impl<'a> Checker<'a> {
             let compute = rhs.ty;
             return Some(self.finish_update(left, ir_op, rhs, compute, true, at.whole));
         }
-        let promoted = self.promoted_type(ty);
+        let promoted = self.bit_promotion(&left).unwrap_or_else(|| self.promoted_type(ty));
         let enumeration = self.types.enum_id(ty).is_some();
         let compute = self.operation_type(op, promoted, right.ty).filter(|_| !enumeration);
         let Some(compute) = compute else {
@@ -169,10 +171,10 @@ impl<'a> Checker<'a> {
             Kind::Fns(_) | Kind::Braces(_) => right.kind,
             _ if self.types.is_error(right.ty) => return None,
             _ if self.types.record_id(right.ty).is_none() => {
-                let ty = right.ty.unqualified();
+                let (ty, promoted) = (right.ty.unqualified(), self.bit_promotion(&right));
                 let expr = self.load(right);
                 let expr = self.sequence(vec![effect], expr);
-                return Some(Value::rvalue(expr, ty, span));
+                return Some(Value { promoted, ..Value::rvalue(expr, ty, span) });
             }
             _ => {
                 let ty = right.ty;
@@ -295,7 +297,8 @@ impl<'a> Checker<'a> {
         if self.types.is_pointer(y) && (a.null || self.types.is_nullptr(x)) {
             return Some(y.unqualified());
         }
-        let (p, q) = (self.promoted_type(x), self.promoted_type(y));
+        let [p, q] = [a, b]
+            .map(|side| self.bit_promotion(side).unwrap_or_else(|| self.promoted_type(side.ty)));
         if self.types.is_arithmetic(p) && self.types.is_arithmetic(q) {
             return Some(self.usual_type(p, q));
         }

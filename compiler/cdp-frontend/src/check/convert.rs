@@ -339,10 +339,7 @@ impl<'a> Checker<'a> {
     /// Integral promotion of a value (C++ [conv.prom]); a bit-field promotes by its width.
     pub fn promote(&mut self, value: Value<'a>) -> Value<'a> {
         let decayed = self.decay(value.ty);
-        let mut to = self.promoted_type(decayed);
-        if let Kind::BitField { base, field } = &value.kind {
-            to = self.promoted_bits(value.ty, base, *field);
-        }
+        let to = self.bit_promotion(&value).unwrap_or_else(|| self.promoted_type(decayed));
         let span = value.span;
         let null = value.null;
         let value = self.rvalue(value);
@@ -353,6 +350,14 @@ impl<'a> Checker<'a> {
         let expr = self.expr_of(value);
         let expr = self.convert_rvalue(expr, from, to);
         Value { null, ..Value::rvalue(expr, to, span) }
+    }
+
+    /// What a value promotes to that is or was a bit-field.
+    pub fn bit_promotion(&self, value: &Value<'a>) -> Option<QualType> {
+        match &value.kind {
+            Kind::BitField { base, field } => Some(self.promoted_bits(value.ty, base, *field)),
+            _ => value.promoted,
+        }
     }
 
     fn promoted_bits(&self, ty: QualType, base: &Expr, field: u32) -> QualType {

@@ -219,8 +219,10 @@ impl<'a> Checker<'a> {
         let ty = value.ty;
         let volatile = ty.is_volatile();
         self.warn_unset(&value, true);
+        let promoted = self.bit_promotion(&value);
         if let Kind::BitField { base, field } = value.kind {
-            return self.update_bits(base, field, ty, (op, rhs, compute), prefix, span);
+            let made = self.update_bits(base, field, ty, (op, rhs, compute), prefix, span);
+            return Value { promoted, ..made };
         }
         let addr = self.address(value);
         if prefix {

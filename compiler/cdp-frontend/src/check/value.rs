@@ -64,6 +64,8 @@ pub struct Value<'a> {
     pub null: bool,
     /// A string literal, which may still become a `char *`, with a warning.
     pub string: Option<&'a ast::StringLit>,
+    /// What it promotes to, where its type alone does not tell: it was read from a bit-field.
+    pub promoted: Option<QualType>,
 }
 
 /// What checking gives: nothing where an error has been given.
@@ -71,7 +73,7 @@ pub type Checked<'a> = Option<Value<'a>>;
 
 impl<'a> Value<'a> {
     pub fn new(kind: Kind<'a>, ty: QualType, span: Span) -> Self {
-        Value { ty, kind, span, null: false, string: None }
+        Value { ty, kind, span, null: false, string: None, promoted: None }
     }
 
     pub fn rvalue(expr: Expr, ty: QualType, span: Span) -> Self {
@@ -280,10 +282,10 @@ impl<'a> Checker<'a> {
         let span = value.span;
         if self.types.is_array(value.ty) {
             let ty = self.decay(value.ty);
-            let (null, string) = (false, value.string);
+            let string = value.string;
             let addr = self.address(value);
             let expr = self.pointer_cast(addr, ty);
-            return Value { ty, kind: Kind::RValue(expr), span, null, string };
+            return Value { string, ..Value::rvalue(expr, ty, span) };
         }
         if let Kind::Fns(functions) = &value.kind {
             return self.function_rvalue(functions.clone(), value);
@@ -306,8 +308,9 @@ impl<'a> Checker<'a> {
             self.error(Code::E0308, span, message);
             return self.error_value(span);
         }
+        let promoted = self.bit_promotion(&value);
         let expr = self.load(value);
-        Value { ty, kind: Kind::RValue(expr), span, null, string: None }
+        Value { null, promoted, ..Value::rvalue(expr, ty, span) }
     }
 
     fn function_rvalue(&mut self, functions: FnRef, value: Value<'a>) -> Value<'a> {

@@ -4,7 +4,7 @@
 
 use crate::diagnostics::Code;
 use crate::intern::{Interner, Symbol};
-use crate::lex::TokenKind;
+use crate::lex::{self, TokenKind};
 
 /// Declares the keywords: under what the documentation files them, what the parser sees, the spellings.
 macro_rules! keywords {
@@ -68,21 +68,6 @@ keywords! {
     "Inline PTX" { Asm = "asm __asm__ __asm", }
     "Read and ignored" { Skip = "__extension__", }
 }
-
-/// Operators spelled as words.
-pub(crate) const OPERATORS: &[(&str, TokenKind)] = &[
-    ("and", TokenKind::AndAnd),
-    ("or", TokenKind::OrOr),
-    ("xor", TokenKind::Caret),
-    ("bitor", TokenKind::Pipe),
-    ("not_eq", TokenKind::Ne),
-    ("not", TokenKind::Bang),
-    ("compl", TokenKind::Tilde),
-    ("bitand", TokenKind::Amp),
-    ("and_eq", TokenKind::AmpEq),
-    ("or_eq", TokenKind::PipeEq),
-    ("xor_eq", TokenKind::CaretEq),
-];
 
 /// Words of C, and what C++ has instead.
 pub(crate) const ONLY_C: &[(&str, &str)] = &[
@@ -200,7 +185,7 @@ impl Words {
     pub fn new(names: &mut Interner) -> Self {
         let mut words = Words { table: Vec::new() };
         KEYWORDS.iter().for_each(|(spellings, word, _)| words.add(names, spellings, *word));
-        OPERATORS.iter().for_each(|(word, kind)| words.add(names, word, Word::Spelled(*kind)));
+        lex::OPERATORS.iter().for_each(|(word, kind)| words.add(names, word, Word::Spelled(*kind)));
         ONLY_C.iter().for_each(|(word, right)| words.add(names, word, Word::OnlyC(right)));
         REFUSED
             .iter()

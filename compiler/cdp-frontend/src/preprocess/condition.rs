@@ -4,7 +4,7 @@
 
 use super::Preprocessor;
 use crate::diagnostics::Code;
-use crate::lex::{Flags, Token, TokenKind};
+use crate::lex::{Flags, OPERATORS, Token, TokenKind};
 use crate::literal;
 use crate::source::Span;
 
@@ -91,7 +91,13 @@ impl Preprocessor<'_> {
     /// The value of an `#if` line; false after a report.
     pub(super) fn evaluate(&mut self, line: &[Token], directive: Span) -> bool {
         let line = self.replace_defined(line);
-        let line = self.expand_list(line);
+        let mut line = self.expand_list(line);
+        for token in line.iter_mut().filter(|token| token.kind == TokenKind::Ident) {
+            let text = &self.session.names[token.symbol];
+            if let Some((_, sign)) = OPERATORS.iter().find(|(word, _)| *word == text) {
+                token.kind = *sign;
+            }
+        }
         if self.stopped {
             return false;
         }

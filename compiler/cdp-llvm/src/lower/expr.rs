@@ -137,28 +137,13 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     }
 
     /// An address with the best alignment that the expression tells.
-    ///
-    /// A pointer from anywhere has its pointee's alignment; one that was derived from an object has
-    /// what the object and the offset give, which is less in packed records.
     pub fn place_of(&mut self, expr: &Expr) -> Result<AlignedAddress<'ctx>> {
-        let natural = match self.unit.ir.types.pointee(expr.ty) {
-            Some(pointee) => self.unit.ir.types.layout(pointee).align.max(1) as u32,
-            None => 1,
-        };
-        match &expr.kind {
-            ExprKind::LocalAddr(id) => self.local(*id),
-            ExprKind::GlobalAddr(id) => {
-                let align = self.unit.ir.global(*id).align as u32;
-                Ok(AlignedAddress { address: self.variable_address(*id)?, align })
-            }
+        let address = match &expr.kind {
+            ExprKind::LocalAddr(id) => return self.local(*id),
+            ExprKind::GlobalAddr(id) => self.variable_address(*id)?,
             ExprKind::FieldAddr { base, field } => {
                 let place = self.place_of(base)?;
-                let record = self.record_of(self.pointee(base)?)?;
-                let field = record
-                    .fields
-                    .get(*field as usize)
-                    .ok_or_else(|| bug("lower", "no such field"))?;
-                self.place_at(place, field.offset)
+                return self.place_at(place, self.field_offset(base, *field)?);
             }
             ExprKind::IndexAddr { base, index } => {
                 let place = self.place_of(base)?;
@@ -166,17 +151,57 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 let index = self.int_of(index)?;
                 let elem = self.unit.bytes(size);
                 // SAFETY: the index is the program's own.
-                let address =
-                    unsafe { self.builder.build_in_bounds_gep(elem, place.address, &[index], "")? };
-                Ok(AlignedAddress { address, align: place.align.min(low_bit(size)) })
+                unsafe { self.builder.build_in_bounds_gep(elem, place.address, &[index], "")? }
             }
             ExprKind::Cast { kind: CastKind::PointerToPointer, operand }
                 if self.is_decay(operand, expr) =>
             {
-                self.place_of(operand)
+                return self.place_of(operand);
             }
-            _ => Ok(AlignedAddress { address: self.pointer_of(expr)?, align: natural }),
-        }
+            _ => self.pointer_of(expr)?,
+        };
+        Ok(AlignedAddress { address, align: self.alignment_of(expr)? })
+    }
+
+    /// The best alignment that an expression tells of the address that it is, in bytes.
+    ///
+    /// A pointer from anywhere has its pointee's alignment; one that was derived from an object has
+    /// what the object and the offset give, which is less in packed records.
+    fn alignment_of(&self, expr: &Expr) -> Result<u32> {
+        Ok(match &expr.kind {
+            ExprKind::LocalAddr(id) => self.local(*id)?.align,
+            ExprKind::GlobalAddr(id) => self.unit.ir.global(*id).align as u32,
+            ExprKind::FieldAddr { base, field } => {
+                let align = self.alignment_of(base)?;
+                match self.field_offset(base, *field)? {
+                    0 => align,
+                    offset => align.min(low_bit(offset)),
+                }
+            }
+            ExprKind::IndexAddr { base, .. } => {
+                let size = self.unit.ir.types.layout(self.pointee(base)?).size;
+                self.alignment_of(base)?.min(low_bit(size))
+            }
+            ExprKind::Cast { kind: CastKind::PointerToPointer, operand }
+                if self.is_decay(operand, expr) =>
+            {
+                self.alignment_of(operand)?
+            }
+            ExprKind::Select { then, otherwise, .. } => {
+                self.alignment_of(then)?.min(self.alignment_of(otherwise)?)
+            }
+            ExprKind::Sequence { value, .. } => self.alignment_of(value)?,
+            _ => match self.unit.ir.types.pointee(expr.ty) {
+                Some(pointee) => self.unit.ir.types.layout(pointee).align.max(1) as u32,
+                None => 1,
+            },
+        })
+    }
+
+    fn field_offset(&self, base: &Expr, field: u32) -> Result<u64> {
+        let record = self.record_of(self.pointee(base)?)?;
+        let field = record.fields.get(field as usize);
+        Ok(field.ok_or_else(|| bug("lower", "no such field"))?.offset)
     }
 
     /// Whether a cast turns the address of an array into that of its first element.
