@@ -1,14 +1,15 @@
 //! One case: a child process, its time limit, and the comparison of what it did.
 
-use std::io::Read;
+use std::io::{PipeReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use super::Options;
 use super::launches::{CheckResult, DEVICE_LOST};
 use crate::bundle::Case;
 use cdp_runtime::DeviceKind;
+use cdp_toolchain::Ended;
 
 /// What a case came to.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +59,7 @@ fn run_program(options: &Options, case: &Case, folder: &Path) -> Outcome {
     let path = path.canonicalize().unwrap_or(path);
     let mut command = Command::new(&path);
     command.args(&case.args).env("CDP_DEVICE", options.device.to_string());
-    let finished = match wait(&mut command, case.time_limit_ms) {
+    let finished = match wait(command, case.time_limit_ms) {
         Ok(finished) => finished,
         Err(error) => return Outcome::failed(format!("{}: {error}", path.display())),
     };
@@ -107,7 +108,7 @@ fn make_launches(
         command.arg("--manifest").arg(&options.manifest).arg("--child").arg(index.to_string());
         command.arg("--first").arg(results.len().to_string());
         command.arg("--device").arg(options.device.to_string()).arg("--results").arg(file);
-        let finished = wait(&mut command, case.time_limit_ms)?;
+        let finished = wait(command, case.time_limit_ms)?;
         all.stdout.extend(finished.stdout);
         all.stderr = finished.stderr;
         all.status = finished.status;
@@ -179,26 +180,31 @@ fn difference(expected: &[u8], found: &[u8]) -> String {
 }
 
 /// Runs a command; stops it after its time.
-fn wait(command: &mut Command, time_limit_ms: u64) -> std::io::Result<Finished> {
+fn wait(mut command: Command, time_limit_ms: u64) -> std::io::Result<Finished> {
     let start = Instant::now();
     let limit = Duration::from_millis(time_limit_ms);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn()?;
+    let (stdout, out) = std::io::pipe()?;
+    let (stderr, err) = std::io::pipe()?;
+    command.stdin(Stdio::null()).stdout(out).stderr(err);
     // Pipes are emptied while the child runs, so that it never waits for us.
-    let stdout = reader(child.stdout.take());
-    let stderr = reader(child.stderr.take());
-    let status = wait_until(&mut child, start + limit)?;
+    let [stdout, stderr] = [stdout, stderr].map(reader);
+    let ended = cdp_toolchain::run_program(&mut command, Some(limit));
     let time = start.elapsed();
+    // The readers end when nobody can write any more, the command included.
+    drop(command);
+    let status = match ended? {
+        Ended::Status(status) => Some(status),
+        Ended::TimedOut => None,
+    };
     let collect = |thread: std::thread::JoinHandle<Vec<u8>>| thread.join().unwrap_or_default();
     Ok(Finished { stdout: collect(stdout), stderr: collect(stderr), status, time })
 }
 
-fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+fn reader(mut pipe: PipeReader) -> std::thread::JoinHandle<Vec<u8>> {
     /// More output than any case has; the rest is read and dropped.
     const MOST_BYTES: usize = 64 << 20;
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let Some(mut pipe) = pipe else { return bytes };
         let mut chunk = [0u8; 1 << 16];
         while let Ok(count @ 1..) = pipe.read(&mut chunk) {
             let room = MOST_BYTES.saturating_sub(bytes.len());
@@ -206,21 +212,6 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<V
         }
         bytes
     })
-}
-
-/// `None` if the child was stopped.
-fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= deadline {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// What the report says a case is run on.
@@ -244,11 +235,15 @@ mod tests {
 
     #[test]
     fn a_child_that_takes_too_long_is_stopped() {
-        let finished =
-            wait(Command::new("sh").args(["-c", "echo hi; exec sleep 60"]), 3_000).unwrap();
+        let shell = |line: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", line]);
+            command
+        };
+        let finished = wait(shell("echo hi; exec sleep 60"), 3_000).unwrap();
         assert!(finished.status.is_none() && finished.time < Duration::from_secs(20));
         assert_eq!(finished.stdout, b"hi\n");
-        let finished = wait(Command::new("sh").args(["-c", "exit 3"]), 20_000).unwrap();
+        let finished = wait(shell("exit 3"), 20_000).unwrap();
         assert_eq!(finished.status.and_then(|status| status.code()), Some(3));
     }
 }
