@@ -89,9 +89,11 @@ impl Directives {
     /// Options for one architecture.
     pub fn options(&self, arch: Arch) -> CompileOptions {
         // What other families look at are launches; the family `launches` looks at every level.
-        let launch_opt = cdp::LaunchOpt::Off;
-        let (archs, cdp) = (vec![arch], self.cdp());
-        CompileOptions { archs, cdp, launch_opt, ..CompileOptions::default() }
+        CompileOptions::default().with(|options| {
+            options.archs = vec![arch];
+            options.cdp = self.cdp();
+            options.launch_opt = cdp::LaunchOpt::Off;
+        })
     }
 
     /// Whether an oracle is left out. The reason may name the other one, so only what precedes its

@@ -30,7 +30,7 @@ fn compile(path: PathBuf) -> Outcome {
     let directives = Directives::of(&path)?;
     for arch in directives.archs()? {
         for level in [OptLevel::O0, OptLevel::O3] {
-            let options = CompileOptions { opt_level: level, ..directives.options(arch) };
+            let options = directives.options(arch).with(|options| options.opt_level = level);
             build(&path, &options, Goal::Cubin).map_err(|failed| {
                 format!("{arch} {level:?}: {}", failed.message().unwrap_or(""))
             })?;
@@ -49,10 +49,10 @@ pub fn build(
     let inputs = [Input::Source(SourceInput::File(path.to_owned()))];
     let job = job()?;
     let built = compiler()?
-        .build(&BuildRequest {
-            runtime_library: crate::run::runtime_library(),
-            ..BuildRequest::new(&inputs, goal, options, &job)
-        })
+        .build(
+            &BuildRequest::new(&inputs, goal, options, &job)
+                .with(|request| request.runtime_library = crate::run::runtime_library()),
+        )
         .map_err(explain)?;
     let deserved = Directives::of(path)?;
     let deserved = deserved.words("warns");

@@ -72,7 +72,7 @@ fn made(name: &str) -> Result<String, Failed> {
 fn build(goal: Goal) -> Result<Vec<u8>, Failed> {
     let inputs = [Input::source("trip.cdp", SOURCE)];
     // The pages follow a launch that stays one.
-    let options = CompileOptions { launch_opt: LaunchOpt::Off, ..CompileOptions::default() };
+    let options = CompileOptions::default().with(|options| options.launch_opt = LaunchOpt::Off);
     let built = compiler()?.compile(&inputs, goal, &options).map_err(explain)?;
     Ok(built.bytes)
 }

@@ -183,8 +183,10 @@ fn device_link(folder: &Path) -> Outcome {
         succeed(link.arg(format!("--arch={arch}")).arg("-o").arg(&cubin))?;
         let linked = kernels(&cubin)?;
         for (path, _) in sources(folder) {
-            let options =
-                CompileOptions { archs: vec![arch], cdp: Some(cdp), ..CompileOptions::default() };
+            let options = CompileOptions::default().with(|options| {
+                options.archs = vec![arch];
+                options.cdp = Some(cdp);
+            });
             let source = SourceInput::File(path.clone());
             let analysis = analyse(&source, Pass::Device(arch), &options);
             for kernel in analysis.map_err(|error| error.to_string())?.kernels {

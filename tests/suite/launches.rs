@@ -117,7 +117,10 @@ fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
 fn options(path: &Path, level: LaunchOpt, tuning: LaunchTuning) -> Result<CompileOptions, Failed> {
     let directives = Directives::of(path)?;
     let arch = directives.archs()?.first().copied().unwrap_or(Arch::SM_90);
-    Ok(CompileOptions { launch_opt: level, launch_tuning: tuning, ..directives.options(arch) })
+    Ok(directives.options(arch).with(|options| {
+        options.launch_opt = level;
+        options.launch_tuning = tuning;
+    }))
 }
 
 /// A program and what became of its launches.
@@ -129,10 +132,10 @@ fn build(
     let inputs = [Input::Source(SourceInput::File(path.to_owned()))];
     let job = job()?;
     let built = compiler()?
-        .build(&BuildRequest {
-            runtime_library: runtime_library(),
-            ..BuildRequest::new(&inputs, goal, options, &job)
-        })
+        .build(
+            &BuildRequest::new(&inputs, goal, options, &job)
+                .with(|request| request.runtime_library = runtime_library()),
+        )
         .map_err(explain)?;
     Ok((built.bytes, built.remarks))
 }
@@ -143,7 +146,7 @@ fn same_output(path: &Path) -> Outcome {
         let (_, remarks) = build(path, &options(path, level, LaunchTuning::default())?, Goal::Ptx)?;
         let changed = remarks.iter().any(|remark| remark.outcome != LaunchOutcome::Kept);
         let lines = options(path, level, LaunchTuning::default())?;
-        build(path, &CompileOptions { debug: DebugInfo::Lines, ..lines }, Goal::Ptx)?;
+        build(path, &lines.with(|options| options.debug = DebugInfo::Lines), Goal::Ptx)?;
         // Some programs print what the order of execution decides, whoever compiles them.
         let any_order = changed && {
             let off = options(path, LaunchOpt::Off, LaunchTuning::default())?;
@@ -171,7 +174,8 @@ fn functions_are_kept() -> Outcome {
     let path = root().join("samples/nested/spmv.cdp");
     let plain = options(&path, LaunchOpt::Safe, LaunchTuning::default())?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let cached = CompileOptions { cache_dir: Some(folder.path().to_owned()), ..plain.clone() };
+    let cached = plain.clone();
+    let cached = cached.with(|options| options.cache_dir = Some(folder.path().to_owned()));
     let (wanted, _) = build(&path, &plain, Goal::Cubin)?;
     for round in ["made", "kept"] {
         if build(&path, &cached, Goal::Cubin)?.0 != wanted {
@@ -224,11 +228,10 @@ fn registers() -> Outcome {
                  __global__ void {limit} parent(int *p) {{ child<<<1, 64>>>(p, threadIdx.x); }}"
             );
             let level = LaunchOpt::Safe;
-            let options = CompileOptions {
-                archs: vec![arch],
-                launch_opt: level,
-                ..CompileOptions::default()
-            };
+            let options = CompileOptions::default().with(|options| {
+                options.archs = vec![arch];
+                options.launch_opt = level;
+            });
             let inputs = [Input::source("limits.cdp", source)];
             let built = compiler()?.compile(&inputs, Goal::Cubin, &options);
             let built = built.map_err(|error| format!("{arch} {limit}: {error}"))?;
@@ -548,10 +551,8 @@ fn remarks(path: &Path) -> Outcome {
         true => LaunchOpt::Fast,
         false => LaunchOpt::Safe,
     };
-    let options = CompileOptions {
-        opt_level: OptLevel::O2,
-        ..options(path, level, LaunchTuning::default())?
-    };
+    let options = options(path, level, LaunchTuning::default())?;
+    let options = options.with(|options| options.opt_level = OptLevel::O2);
     let (program, found) = build(path, &options, Goal::Executable)?;
     let mut wanted = 0;
     for (index, line) in text.lines().enumerate() {

@@ -80,12 +80,11 @@ fn good(path: &Path) -> Outcome {
                 continue;
             }
             for level in [OptLevel::O0, OptLevel::O3] {
-                let options = CompileOptions {
-                    archs: vec![arch],
-                    launch_abi: RequestedAbi::Exactly(abi),
-                    opt_level: level,
-                    ..CompileOptions::default()
-                };
+                let options = CompileOptions::default().with(|options| {
+                    options.archs = vec![arch];
+                    options.launch_abi = RequestedAbi::Exactly(abi);
+                    options.opt_level = level;
+                });
                 let lowered = compiler()?.lower_foreign("case.ll", &bytes, arch, &options);
                 let lowered = lowered.map_err(|error| error.to_string())?;
                 if lowered.contains("@cdp.launch") {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use cdp::{CompileOptions, DebugInfo, Goal};
+use cdp::{DebugInfo, Goal};
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 
@@ -102,7 +102,10 @@ impl Program {
         }
         let directives = Directives::of(path)?;
         let options = directives.options(directives.archs()?[0]);
-        let options = CompileOptions { debug: DebugInfo::Lines, stores_apart: true, ..options };
+        let options = options.with(|options| {
+            options.debug = DebugInfo::Lines;
+            options.stores_apart = true;
+        });
         std::fs::write(&program, build(path, &options, Goal::Executable)?)
             .map_err(|error| error.to_string())?;
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

@@ -30,7 +30,10 @@ const SETTINGS: [(OptLevel, DebugInfo); 5] = [
 
 fn ptx(name: &str, text: &str, setting: usize) -> Result<String, Failed> {
     let (opt_level, debug) = SETTINGS[setting];
-    let options = CompileOptions { opt_level, debug, ..CompileOptions::default() };
+    let options = CompileOptions::default().with(|options| {
+        options.opt_level = opt_level;
+        options.debug = debug;
+    });
     let input = [Input::source(name, text)];
     let made = compiler()?.compile(&input, Goal::Ptx, &options).map_err(explain)?;
     String::from_utf8(made.bytes).map_err(|error| error.to_string().into())

@@ -157,13 +157,12 @@ fn ours(path: &Path) -> Outcome {
         [(OptLevel::O3, whole), (OptLevel::O3, 20), (OptLevel::O0, whole)]
     {
         let arch = directives.archs()?[0];
-        let options = CompileOptions {
-            opt_level: level,
+        let options = directives.options(arch).with(|options| {
+            options.opt_level = level;
             // Host code at that level, and with the short pipeline.
-            host_opt_level: (unit_instructions != whole).then_some(level),
-            unit_instructions,
-            ..directives.options(arch)
-        };
+            options.host_opt_level = (unit_instructions != whole).then_some(level);
+            options.unit_instructions = unit_instructions;
+        });
         let program = build(path, &options, Goal::Executable)?;
         let what = format!("output at {level:?}, units of {unit_instructions} instructions");
         execute(&program, &what, &expected(path)?)?;
@@ -206,7 +205,7 @@ fn generated(seed: u64, abi: LaunchAbi) -> Outcome {
     let path = folder.path().join("signatures.cdp");
     std::fs::write(&path, &text).map_err(|error| error.to_string())?;
     let options =
-        CompileOptions { launch_abi: RequestedAbi::Exactly(abi), ..CompileOptions::default() };
+        CompileOptions::default().with(|options| options.launch_abi = RequestedAbi::Exactly(abi));
     let program = build(&path, &options, Goal::Executable)?;
     execute(&program, "output", &signatures::expected_output(&text))?;
     // The cubin's parameter offsets are compared by the build itself.

@@ -72,7 +72,8 @@ fn ptx(
 ) -> Outcome {
     let mut first = None;
     for arch in archs(directives, size)? {
-        let mut options = CompileOptions { address_size: size, ..directives.options(arch) };
+        let mut options = directives.options(arch);
+        options.address_size = size;
         options.launch_abi = abi.map_or(RequestedAbi::Auto, RequestedAbi::Exactly);
         let text = match build(path, &options, Goal::Ptx) {
             Ok(bytes) => String::from_utf8(bytes).map_err(|error| error.to_string())?,

@@ -189,7 +189,8 @@ impl Build {
     pub fn try_compile(&self, stem: &str) -> Result<Artifacts, BuildError> {
         // Overridden by an option of the build script.
         let epoch = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
-        let mut options = CompileOptions { source_date_epoch: epoch, ..CompileOptions::default() };
+        let mut options = CompileOptions::default();
+        options.source_date_epoch = epoch;
         for (name, value) in &self.options {
             options.set(name, value).map_err(|error| BuildError::Request(error.to_string()))?;
         }
@@ -230,7 +231,7 @@ impl Build {
         artifacts: &mut Artifacts,
     ) -> Result<(), BuildError> {
         // PTX is for one architecture: the driver makes code for later ones of it.
-        let options = &CompileOptions { archs: options.archs()[..1].to_vec(), ..options.clone() };
+        let options = &options.clone().with(|options| options.archs.truncate(1));
         for (index, input) in inputs.iter().enumerate() {
             if matches!(input, Input::Bytes(InputKind::Object, ..)) {
                 continue;

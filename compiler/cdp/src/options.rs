@@ -17,6 +17,7 @@ use crate::ptx_version::PtxVersion;
 /// How device and host code are compiled. The architectures stand in
 /// [`CompileOptions::archs`]; each gets its own preprocessing, as with nvcc.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct CompileOptions {
     /// When empty, what [`CompileOptions::archs`] says.
     pub archs: Vec<Arch>,
@@ -134,6 +135,13 @@ impl Default for CompileOptions {
 }
 
 impl CompileOptions {
+    /// These with a few changes: `CompileOptions::default().with(|options| options.opt_level = OptLevel::O2)`.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut CompileOptions)) -> CompileOptions {
+        change(&mut self);
+        self
+    }
+
     /// The architectures to compile for; never empty. Where none was named it is sm_90, and with CDP1, which
     /// ends before, sm_75.
     pub fn archs(&self) -> Vec<Arch> {

@@ -53,6 +53,7 @@ impl Goal {
 }
 
 /// What to build.
+#[non_exhaustive]
 pub struct BuildRequest<'a> {
     /// At least one.
     pub inputs: &'a [Input],
@@ -89,6 +90,13 @@ impl<'a> BuildRequest<'a> {
             runtime_library: None,
             host_link: HostLinkOptions::default(),
         }
+    }
+
+    /// This with a few changes.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut BuildRequest<'a>)) -> BuildRequest<'a> {
+        change(&mut self);
+        self
     }
 }
 

@@ -383,12 +383,11 @@ impl Plan {
         let shared = args.shared || self.output.as_deref().is_some_and(is_library);
         let host_link = HostLinkOptions { shared, ..host_link(&args.host, &self.libraries) };
         let is_program = self.goal == Goal::Executable;
-        BuildRequest {
-            cubin: true,
-            runtime_library: is_program.then(|| linked_runtime(&host_link)).flatten(),
-            host_link,
-            ..BuildRequest::new(inputs, self.goal, &self.options, job)
-        }
+        BuildRequest::new(inputs, self.goal, &self.options, job).with(|request| {
+            request.cubin = true;
+            request.runtime_library = is_program.then(|| linked_runtime(&host_link)).flatten();
+            request.host_link = host_link;
+        })
     }
 
     fn deliver(&self, args: &Build, built: &BuildOutput, output: &Path) -> Result<i32, Error> {

@@ -207,7 +207,8 @@ pub fn search(cuda_path: Option<&Path>) -> SearchOptions {
 }
 
 pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
-    let mut options = CompileOptions { archs: archs(&source.arch)?, ..CompileOptions::default() };
+    let mut options = CompileOptions::default();
+    options.archs = archs(&source.arch)?;
     options.memory_bytes = crate::memory::available_bytes();
     let mut set = |name: &str, value: &str| {
         options.set(name, value).map_err(|error| Usage(error.to_string()))

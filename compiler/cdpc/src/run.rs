@@ -63,13 +63,12 @@ pub fn run(args: &Run) -> i32 {
     let messages = Messages::new(&args.source);
     let options = match compile_options(&args.source) {
         // Reports of the CPU device name source lines; the code is the same.
-        Ok(options) => CompileOptions {
-            debug: DebugInfo::Lines,
-            stores_apart: follows_accesses(args),
-            launch_opt: launch_opt(args, options.launch_opt),
-            host_args: host_words(&args.host),
-            ..options
-        },
+        Ok(options) => options.with(|options| {
+            options.debug = DebugInfo::Lines;
+            options.stores_apart = follows_accesses(args);
+            options.launch_opt = launch_opt(args, options.launch_opt);
+            options.host_args = host_words(&args.host);
+        }),
         Err(usage) => return messages.usage(usage),
     };
     let mut outputs = Outputs::default();
@@ -244,12 +243,12 @@ fn build_program(
     messages: Messages,
 ) -> Result<(), Failure> {
     let job = Job::new(JobOptions::default())?;
-    let built = compiler.build(&BuildRequest {
-        cubin: wants_cubin(args.device()),
-        runtime_library: runtime_at_hand(&host_link),
-        host_link,
-        ..BuildRequest::new(inputs, Goal::Executable, options, &job)
-    })?;
+    let request = BuildRequest::new(inputs, Goal::Executable, options, &job).with(|request| {
+        request.cubin = wants_cubin(args.device());
+        request.runtime_library = runtime_at_hand(&host_link);
+        request.host_link = host_link;
+    });
+    let built = compiler.build(&request)?;
     messages.show(&built.reports);
     Ok(write_output(program, &built.bytes, true)?)
 }
