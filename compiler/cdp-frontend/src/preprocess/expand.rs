@@ -67,15 +67,29 @@ impl Preprocessor<'_> {
         if !self.spend(tokens.len(), call) {
             return true;
         }
-        if let Some(first) = tokens.first_mut() {
-            first.flags = first
-                .flags
-                .set(Flags::SPACE, name.flags.has(Flags::SPACE))
-                .set(Flags::LINE_START, name.flags.has(Flags::LINE_START));
+        match tokens.first_mut() {
+            Some(first) => {
+                first.flags = first
+                    .flags
+                    .set(Flags::SPACE, name.flags.has(Flags::SPACE))
+                    .set(Flags::LINE_START, name.flags.has(Flags::LINE_START));
+            }
+            None if name.spaced() => self.space_next(),
+            None => {}
         }
         self.macros.set_active(index, true);
         self.frames.push(Frame { tokens, at: 0, owner: Some(index) });
         true
+    }
+
+    /// The space before a use that leaves nothing stands before what follows in the replacements at hand.
+    fn space_next(&mut self) {
+        for frame in self.frames[self.floor..].iter_mut().rev() {
+            if let Some(token) = frame.tokens.get_mut(frame.at) {
+                token.flags = token.flags.set(Flags::SPACE, true);
+                return;
+            }
+        }
     }
 
     /// Looks past the ends of finished replacements, without leaving them.

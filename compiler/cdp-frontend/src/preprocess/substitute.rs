@@ -36,6 +36,8 @@ impl Preprocessor<'_> {
         to: &mut Replacement,
     ) {
         let mut at = 0;
+        // Space before operands that are nothing, which stands before the next.
+        let mut spaced = false;
         while at < body.len() && !self.stopped {
             let pasted = body.get(at + self.operand_length(body, at, to)).is_some_and(is_paste);
             if pasted {
@@ -45,11 +47,10 @@ impl Preprocessor<'_> {
             let entry = body[at];
             let length = self.operand_length(body, at, to);
             let mut tokens = self.operand(body, at, arguments, to, true);
+            spaced |= entry.token.spaced();
             if let Some(first) = tokens.first_mut() {
-                first.flags = first
-                    .flags
-                    .set(Flags::SPACE, entry.token.spaced())
-                    .set(Flags::LINE_START, false);
+                first.flags = first.flags.set(Flags::SPACE, spaced).set(Flags::LINE_START, false);
+                spaced = false;
             }
             self.spend(tokens.len(), entry.token.span);
             to.out.extend(tokens);
