@@ -24,7 +24,8 @@ impl Preprocessor<'_> {
         let body = macro_.body.clone();
         let function_like = macro_.params.is_some();
         let variadic = macro_.variadic.then(|| arguments.len() - 1);
-        let mut replacement = Replacement { expansion, function_like, variadic, out: Vec::new() };
+        let mut replacement =
+            Replacement { expansion, function_like, variadic, marked: false, out: Vec::new() };
         self.substitute_body(&body, arguments, &mut replacement);
         replacement.out
     }
@@ -51,6 +52,8 @@ impl Preprocessor<'_> {
             if let Some(first) = tokens.first_mut() {
                 first.flags = first.flags.set(Flags::SPACE, spaced).set(Flags::LINE_START, false);
                 spaced = false;
+            } else if to.marked {
+                tokens.push(self.placemarker(entry.token));
             }
             self.spend(tokens.len(), entry.token.span);
             to.out.extend(tokens);
@@ -89,7 +92,7 @@ impl Preprocessor<'_> {
             return vec![self.stringize(&tokens, placed(entry.token, to.expansion))];
         }
         if entry.token.symbol == self.words.va_opt && to.variadic.is_some() {
-            return self.va_opt(body, at, arguments, to);
+            return self.va_opt(body, at, arguments, to, !expanded);
         }
         match entry.param {
             NO_PARAM => vec![placed(entry.token, to.expansion)],
@@ -98,22 +101,29 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// `__VA_OPT__(tokens)`: the tokens if the variable arguments are not empty.
+    /// `__VA_OPT__(tokens)`: the tokens if the variable arguments are not empty. Beside `##` placemarkers stand for what is
+    /// nothing in it.
     fn va_opt(
         &mut self,
         body: &[BodyToken],
         at: usize,
         arguments: &mut [Argument],
         to: &Replacement,
+        marked: bool,
     ) -> Vec<Token> {
         let Some(variadic) = to.variadic else { return Vec::new() };
         if self.expanded_argument(&mut arguments[variadic]).is_empty() {
             return Vec::new();
         }
         let end = va_opt_end(body, at).unwrap_or(at + 1);
-        let mut inner = Replacement { out: Vec::new(), ..*to };
+        let mut inner = Replacement { out: Vec::new(), marked: marked || to.marked, ..*to };
         self.substitute_body(&body[at + 2..end], arguments, &mut inner);
         inner.out
+    }
+
+    /// A token without text in the place of `entry`, as [cpp.concat] has it; pasting it changes nothing.
+    fn placemarker(&mut self, entry: Token) -> Token {
+        Token { kind: TokenKind::Ident, symbol: self.session.names.intern(""), ..entry }
     }
 
     fn expanded_argument(&mut self, argument: &mut Argument) -> Vec<Token> {
@@ -138,7 +148,8 @@ impl Preprocessor<'_> {
                 .set(Flags::SPACE, body[at].token.spaced())
                 .set(Flags::LINE_START, false);
         }
-        let mut left_entry = body[at];
+        let first_entry = body[at];
+        let mut left_entry = first_entry;
         at += self.operand_length(body, at, to);
         while body.get(at).is_some_and(is_paste) && at + 1 < body.len() {
             let operator = body[at].token;
@@ -160,6 +171,11 @@ impl Preprocessor<'_> {
             at += self.operand_length(body, at, to);
             left_entry = right_entry;
         }
+        if to.marked && joined.is_empty() {
+            joined.push(self.placemarker(first_entry.token));
+        } else if !to.marked {
+            joined.retain(|token| !self.text(token).is_empty());
+        }
         self.spend(joined.len(), left_entry.token.span);
         to.out.extend(joined);
         at
@@ -173,6 +189,10 @@ impl Preprocessor<'_> {
         };
         let Some(&first) = right.first() else { return };
         let text = format!("{}{}", self.text(&last), self.text(&first));
+        if text.is_empty() {
+            left.extend(&right[1..]);
+            return;
+        }
         let made = crate::lex::lex(&text, 0, &mut self.session.names, &self.spellings);
         left.pop();
         match made.as_slice() {
@@ -236,6 +256,8 @@ struct Replacement {
     function_like: bool,
     /// Index of the parameter that takes the rest.
     variadic: Option<usize>,
+    /// What is nothing leaves a placemarker: an operand of `##` is being made.
+    marked: bool,
     out: Vec<Token>,
 }
 
