@@ -45,6 +45,7 @@ mod repeated;
 mod reports;
 mod run;
 mod snapshots;
+mod stale;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
@@ -59,6 +60,9 @@ fn main() {
     // SAFETY: no other thread runs yet.
     unsafe { std::env::set_var("INSTA_UPDATE", update) };
     let args = Arguments::from_args();
+    if !args.list {
+        stale::require_runtime();
+    }
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(compile::trials());
     trials.extend(code::trials());
@@ -96,6 +100,7 @@ fn main() {
     trials.extend(normal_form::trials());
     trials.extend(packages::trials());
     trials.extend(project::trials());
+    trials.extend(stale::trials());
     trials.extend(ptx_table::trials());
     libtest_mimic::run(&args, trials).exit();
 }
