@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::beneath::Beneath;
 use super::copies::Copies;
 use super::shadow::{Cell, SharedShadow};
 use super::sync::{Mark, SyncVar};
@@ -60,6 +61,8 @@ pub struct BlockState {
     pub shared: SharedShadow,
     /// Bytes of shared words that are kept apart.
     pub shared_bytes: IntMap<u64, Box<[Cell; 4]>>,
+    /// Plain writes to shared memory beneath atomic ones.
+    pub beneath: Beneath,
     /// Released views in shared memory.
     pub vars: IntMap<u64, SyncVar>,
     /// There were fences of which not all threads know.
@@ -125,6 +128,7 @@ impl BlockState {
         self.threads.clear();
         self.thread_count = threads;
         self.shared_bytes.clear();
+        self.beneath.clear();
         self.vars.clear();
         self.fences = false;
         self.collected = Default::default();

@@ -8,13 +8,15 @@
 //!
 //! The race checker finds every pair of accesses that it still remembers and that nothing orders, in
 //! the run that it watches; it never guesses, so what it reports is a race. It remembers the last
-//! write of every byte and reads by up to four threads since (see [`record`], [`shadow`]). What
+//! write of every byte, a plain one beneath an atomic, and reads by up to four threads since (see [`record`], [`beneath`],
+//! [`shadow`]). What
 //! orders accesses is the memory model of PTX with two allowances that are told in
 //! `compiler/docs/checks.md`.
 //!
 //! Nothing here prints, and nothing here changes what a program does.
 
 pub mod access;
+pub mod beneath;
 pub mod block;
 pub mod bounds;
 pub mod copies;
@@ -41,6 +43,7 @@ use crate::hash::IntMap;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
 
+use beneath::Beneath;
 use block::BlockState;
 use findings::Findings;
 use init::Fresh;
@@ -177,6 +180,7 @@ pub struct Watch {
     /// The first is the host.
     pub grids: Vec<GridMeta>,
     shadow: Shadow,
+    beneath: Beneath,
     /// What was never written.
     pub fresh: Fresh,
     vars: IntMap<u64, SyncVar>,
@@ -219,6 +223,7 @@ impl Watch {
             blocks: Vec::new(),
             grids: Vec::new(),
             shadow: Shadow::default(),
+            beneath: Beneath::default(),
             fresh: Fresh::default(),
             vars: IntMap::default(),
             places: 0,
@@ -256,6 +261,7 @@ impl Watch {
         }
         self.stamps.clear();
         self.shadow.forget_beginnings();
+        self.beneath.clear();
         self.vars.clear();
         self.nodes.clear();
         self.children.clear();
@@ -265,6 +271,7 @@ impl Watch {
     /// Memory has a new owner.
     pub fn forget_memory(&mut self, address: u64, size_bytes: u64) {
         self.shadow.forget(address, size_bytes);
+        self.beneath.forget(address, size_bytes);
         if !self.vars.is_empty() {
             self.vars.retain(|at, _| !(address..address + size_bytes).contains(at));
         }

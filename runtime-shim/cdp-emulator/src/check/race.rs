@@ -21,10 +21,10 @@ pub(super) struct Touch {
 }
 
 /// What one access to a word came to.
-struct Outcome {
+pub(super) struct Outcome {
     cell: Cell,
     /// What it conflicts with: the record, a thread of it, and whether that one wrote.
-    conflict: Option<(Record, u32, bool)>,
+    pub conflict: Option<(Record, u32, bool)>,
 }
 
 impl Watch {
@@ -168,7 +168,7 @@ impl Watch {
             self.split_word(state, access, touch);
             return;
         }
-        let Some(outcome) = self.meet(state, touch, cell) else {
+        let Some(outcome) = self.weigh(state, access, touch, cell) else {
             // Bytes of the word belong to different threads in a way that records cannot say.
             self.split(state, access.shared, touch.address, cell);
             self.split_word(state, access, touch);
@@ -221,7 +221,9 @@ impl Watch {
             };
             let one = Touch { record: touch.record.with_mask(1 << byte), ..*touch };
             // Records of single bytes never need to be split.
-            let Some(outcome) = self.meet(state, &one, current(old, floor)) else { continue };
+            let Some(outcome) = self.weigh(state, access, &one, current(old, floor)) else {
+                continue;
+            };
             if let Some((record, thread, wrote)) = outcome.conflict {
                 self.conflict(state, access, &one, record, thread, wrote);
             }
@@ -235,7 +237,12 @@ impl Watch {
 
     /// What becomes of a word's records by an access; `None` if its bytes must be kept apart.
     #[inline(always)]
-    fn meet(&self, state: &mut BlockState, touch: &Touch, cell: Cell) -> Option<Outcome> {
+    pub(super) fn meet(
+        &self,
+        state: &mut BlockState,
+        touch: &Touch,
+        cell: Cell,
+    ) -> Option<Outcome> {
         let new = touch.record;
         let mut conflict = None;
         let is_own = cell.write.stamp() == new.stamp() && cell.write.is_one_thread(touch.thread);
@@ -259,7 +266,12 @@ impl Watch {
 
     /// The thread of `record` whose access conflicts with this one and is not ordered before it.
     #[inline(always)]
-    fn against(&self, state: &mut BlockState, touch: &Touch, record: Record) -> Option<u32> {
+    pub(super) fn against(
+        &self,
+        state: &mut BlockState,
+        touch: &Touch,
+        record: Record,
+    ) -> Option<u32> {
         let common = record.mask() & touch.record.mask();
         if common == 0 {
             return None;
