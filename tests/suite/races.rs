@@ -56,6 +56,7 @@ pub fn trials() -> Vec<Trial> {
     trials.push(trial("races::corpus".into(), corpus));
     trials.push(trial("races::launches_that_are_optimised".into(), optimised));
     trials.push(trial("schedules::outcomes".into(), outcomes));
+    trials.push(trial("bounds::fails_when_checked".into(), fails_when_checked));
     let words: [(&str, &[&str]); 3] = [
         (
             "endless_recursion",
@@ -322,6 +323,41 @@ fn outcomes() -> Outcome {
     let (once, again) = (seeded()?.0, seeded()?.0);
     if once != again || !text.contains(once.trim()) {
         return Err(format!("seed 3 gives {once} and {again}, not as in\n{text}").into());
+    }
+    Ok(())
+}
+
+/// A program that asks for no error: of the kernel that fails its exit code tells where checks are asked for.
+fn fails_when_checked() -> Outcome {
+    let text = "__global__ void k(int *p) { if (threadIdx.x < 40) __syncthreads(); p[threadIdx.x] = 0; }\n\
+                int main() { int *p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return 0; }\n";
+    let unwritten = "__global__ void k(int *p) { __shared__ int s[64]; int t = threadIdx.x; if (t != 7) s[t] = t; \
+                     __syncthreads(); p[t] = s[(t + 1) % 64]; }\n\
+                     int main() { int *p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); return 0; }\n";
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("half.cdp");
+    for (kernel, args, code) in [
+        (text.to_owned(), &[][..], 0),
+        (text.to_owned(), &["--check", "race"], 1),
+        (text.replace("p[threadIdx.x]", "p[threadIdx.x * 1000]"), &["--check", "divide"], 1),
+        (text.replace("threadIdx.x < 40", "true"), &["--check", "all"], 0),
+        (unwritten.to_owned(), &["--check", "race"], 0),
+        (unwritten.to_owned(), &["--check", "init"], 1),
+        (unwritten.to_owned(), &["--check", "all"], 1),
+    ] {
+        // What is never released is a finding of its own.
+        std::fs::write(&path, kernel.replace("return", "cudaFree(p); return"))
+            .map_err(|error| error.to_string())?;
+        let mut command = cdpc();
+        if let Some(library) = crate::run::runtime_archive() {
+            command.env("CDP_RUNTIME_LIB", library);
+        }
+        command.args(["run", "--device", "cpu"]).args(args).arg(&path);
+        let output = run_limited(&mut command, TIME_LIMIT)?;
+        if output.status.code() != Some(code) {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{args:?}: {}, not {code}\n{said}", output.status).into());
+        }
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ pub fn run_kernel(
         Ok(results) => {
             let code = show(&results)?;
             // What checks found is told; a program with findings is not fine.
-            Ok(if cdp_runtime::cpu::findings() > 0 { EXIT_PROGRAM } else { code })
+            Ok(if cdp_runtime::cpu::has_findings() { EXIT_PROGRAM } else { code })
         }
         Err(error @ (RunError::Kernel(_) | RunError::Args(_))) => {
             Ok(messages.usage(Usage(error.to_string())))

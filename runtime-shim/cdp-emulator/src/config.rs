@@ -11,8 +11,10 @@ use crate::native::Native;
 pub enum CheckAction {
     /// Not looked for.
     Off,
-    /// Reported; the program goes on.
+    /// Reported as a warning, where a right program does no such thing; the program goes on.
     Warn,
+    /// Reported; the program goes on.
+    Tell,
     /// Reported; the program ends there, as after any fault.
     #[default]
     Stop,

@@ -271,7 +271,7 @@ pub struct Report {
     pub related: Vec<Related>,
     /// How often it was seen.
     pub count: u64,
-    /// The program went on after this report ([`crate::CheckAction::Warn`]).
+    /// Nothing needs to be wrong, and the program went on ([`crate::CheckAction::Warn`]).
     pub warning: bool,
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::choice::{DeviceChoice, gpu_for};
-use crate::cpu::{CpuDevice, CpuOptions, Sinks};
+use crate::cpu::{CheckSet, CpuDevice, CpuOptions, Sinks};
 use crate::device::{Device, DeviceKind, KernelHandle, ModuleHandle, ModuleImage};
 use crate::driver_state::context;
 use crate::error::{CudaError, DeviceError, Result};
@@ -141,7 +141,17 @@ fn open_cpu() -> Result<CpuDevice> {
     }
     let made_for = registry::images().iter().filter_map(ImageRecord::ptx_architecture).max();
     let capability = made_for.unwrap_or(DEFAULT_CAPABILITY);
-    let sinks = Sinks::standard(options.message_format);
+    let mut sinks = Sinks::standard(options.message_format);
+    if options.checks != CheckSet::default() {
+        // Who asks for checks wants to know of what ends a kernel as well, also where the program asks for no error.
+        let mut tell = sinks.report;
+        sinks.report = Box::new(move |report| {
+            if !report.warning {
+                crate::cpu::note_finding();
+            }
+            tell(report);
+        });
+    }
     CpuDevice::new(options, capability, sinks)
 }
 
@@ -400,9 +410,9 @@ extern "C" fn finish() {
 #[cfg_attr(target_os = "linux", unsafe(link_section = ".fini_array"))]
 static LAST: extern "C" fn() = last;
 
-/// A program in which checks found something fails, whatever its own code is.
+/// A program in which checks found something, or saw a kernel fail, fails, whatever its own code is.
 extern "C" fn last() {
-    if crate::cpu::findings() > 0 {
+    if crate::cpu::has_findings() {
         crate::stdio::leave(1);
     }
 }

@@ -216,7 +216,7 @@ fn check_same_place(machine: &Machine, block: &mut Block, id: u8) -> Step<()> {
         });
     }
     fault.site = fault.waiters.first().map(|w| w.site);
-    if machine.checks.barrier_divergence == CheckAction::Warn {
+    if machine.checks.barrier_divergence != CheckAction::Stop {
         block.warnings.push(*fault);
         return Ok(());
     }

@@ -155,7 +155,7 @@ pub fn uninitialized(
         known.kind == kind && place == Some((site.function, site.instruction))
     };
     // Programs that read ahead do so in a loop.
-    let is_known = action == CheckAction::Warn && block.warnings.iter().any(is_here);
+    let is_known = action != CheckAction::Stop && block.warnings.iter().any(is_here);
     if action == CheckAction::Off || is_known {
         return Ok(());
     }

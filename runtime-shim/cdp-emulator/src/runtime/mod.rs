@@ -338,7 +338,7 @@ impl Core {
         let fault = Fault::new(kind, Some(caller.lane as u32), message).at(address);
         match crate::exec::action(&self.machine.checks, kind) {
             crate::config::CheckAction::Off => Ok(()),
-            crate::config::CheckAction::Warn => {
+            crate::config::CheckAction::Warn | crate::config::CheckAction::Tell => {
                 let mut fault = fault;
                 fault.site = Some(site);
                 caller.block.warnings.push(*fault);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Core;
+use crate::config::CheckAction;
 use crate::exec::fault::Fault;
 use crate::memory::{AllocKind, Record, SiteRef};
 use crate::report::{AllocationInfo, GridStep, Report, ReportKind, Site, SourceLine, Waiter};
@@ -39,7 +40,8 @@ impl Core {
             self.keep_report(fault.clone(), false);
             return;
         }
-        let report = Arc::new(self.report(fault, true));
+        let action = crate::exec::action(&self.machine.checks, fault.kind);
+        let report = Arc::new(self.report(fault, action != CheckAction::Tell));
         self.reports.push(report);
     }
 

@@ -22,7 +22,7 @@ mod summary;
 mod tree;
 mod unasked;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,13 +36,18 @@ use self::unasked::{Calls, Unasked};
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
-/// Reports of checks in this process so far.
-static FINDINGS: AtomicU64 = AtomicU64::new(0);
+/// Something was found in a program that checks were asked of.
+static FOUND: AtomicBool = AtomicBool::new(false);
 
-/// How many reports checks have made in this process: such a program is not fine, whatever it
-/// returns.
-pub fn findings() -> u64 {
-    FINDINGS.load(Ordering::Relaxed)
+/// Checks have found something in this process, or a kernel that they watched has failed: such a program is not fine,
+/// whatever it returns.
+pub fn has_findings() -> bool {
+    FOUND.load(Ordering::Relaxed)
+}
+
+/// From now on there are findings.
+pub fn note_finding() {
+    FOUND.store(true, Ordering::Relaxed);
 }
 
 /// Takes what kernels print.

@@ -264,10 +264,10 @@ impl CpuOptions {
             checks: Checks {
                 // Right programs read ahead and drop what they read (CUB's merges); and a read that comes too
                 // early is often half of a race: both are told.
-                uninitialized_shared: if self.checks.init && !self.checks.races {
-                    CheckAction::Stop
-                } else {
-                    CheckAction::Warn
+                uninitialized_shared: match (self.checks.init, self.checks.races) {
+                    (true, false) => CheckAction::Stop,
+                    (true, true) => CheckAction::Tell,
+                    (false, _) => CheckAction::Warn,
                 },
                 races: self.checks.races,
                 siblings: self.checks.siblings,

@@ -283,7 +283,7 @@ impl State {
     /// Tells them; who has asked for them itself decides what they are worth.
     fn tell_findings(&mut self) {
         for report in self.findings() {
-            super::FINDINGS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            super::note_finding();
             (self.sinks.report)(&report);
         }
     }
