@@ -212,6 +212,15 @@ impl BlockState {
         self.threads.get(thread as usize)
     }
 
+    /// A thread may take it that another block of the cluster has begun: its own block has waited at the cluster's barrier,
+    /// for which all arrive, relaxed or not; or it has heard of something that the other one did.
+    pub fn knows_begun(&self, thread: u32, other: Option<u32>) -> bool {
+        let learned = self.thread_if_any(thread).and_then(|own| own.learned.as_deref());
+        let mut views = [self.shared_view.as_deref(), learned].into_iter().flatten();
+        self.done_by_others.is_some()
+            || other.is_some_and(|other| views.any(|view| view.block(other).is_some()))
+    }
+
     /// True if `thread` knows what `other` of this block did at `time`.
     #[inline(always)]
     pub fn knows_own(&self, thread: u32, other: u32, time: u32) -> bool {

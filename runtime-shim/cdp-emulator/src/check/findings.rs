@@ -80,6 +80,18 @@ pub struct Finding {
     pub count: u64,
 }
 
+/// A rule that an access breaks by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lapse {
+    /// Shared memory of another block of the cluster is touched, and nothing tells that the block has begun.
+    NotBegun {
+        /// It is written.
+        writes: bool,
+    },
+    /// A lane comes to an exchange with a mask that does not name it.
+    Unnamed,
+}
+
 /// All that was found.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -95,6 +107,7 @@ pub struct Findings {
     strays: Vec<Stray>,
     /// Divisions by zero, by instruction: the first, and how many.
     divisions: Vec<(SiteRef, u64)>,
+    lapses: Vec<(Lapse, SiteRef, u64)>,
 }
 
 /// Memory that reads are looked at of.
@@ -236,6 +249,21 @@ impl Findings {
     /// Takes the divisions by zero.
     pub fn take_divisions(&mut self) -> Vec<(SiteRef, u64)> {
         std::mem::take(&mut self.divisions)
+    }
+
+    /// Notes that lanes break a rule at an instruction.
+    pub fn add_lapse(&mut self, lapse: Lapse, site: SiteRef, count: u32) {
+        let place = |site: &SiteRef| (site.function, site.instruction);
+        let mut known = self.lapses.iter_mut();
+        match known.find(|known| known.0 == lapse && place(&known.1) == place(&site)) {
+            Some(known) => known.2 += u64::from(count),
+            None => self.lapses.push((lapse, site, u64::from(count))),
+        }
+    }
+
+    /// Takes the broken rules, with places and counts.
+    pub fn take_lapses(&mut self) -> Vec<(Lapse, SiteRef, u64)> {
+        std::mem::take(&mut self.lapses)
     }
 
     /// Takes what there is.

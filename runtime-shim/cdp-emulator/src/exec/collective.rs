@@ -16,6 +16,9 @@ use crate::check::block::BlockState;
 use crate::code::{Collective, CollectiveKind, Inst, NONE};
 use crate::report::ReportKind;
 
+/// What masks of lanes are.
+pub const NAMES_ITSELF: &str = "the mask of __syncwarp, votes, shuffles and their like names the lanes that come, the caller among them";
+
 /// The operands of the taking part lanes.
 struct Gathered {
     a: [u64; 32],
@@ -28,6 +31,20 @@ struct Gathered {
 struct Results {
     value: [u32; 32],
     pred: u32,
+}
+
+/// The lanes that an exchange's own masks do not name: a GPU makes up what they get, and who waits for whom.
+pub fn unnamed(run: &Running<'_>, inst: &Inst, active: u32) -> u32 {
+    let row = match inst.op {
+        crate::code::Op::Collective => run.function.collectives[inst.imm as usize].mask,
+        _ => inst.a,
+    };
+    if row == NONE {
+        return 0;
+    }
+    let masks = given_masks(run.regs, row, active);
+    let left_out = lanes_of(active).filter(|&lane| masks[lane] >> lane & 1 == 0);
+    left_out.fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
 /// `bar.warp.sync`
@@ -103,9 +120,7 @@ fn masks_of(regs: *const u32, row: u32, active: u32) -> Step<[u32; 32]> {
         "a mask of lanes, {:#010x}, that does not name lane {lane}, which comes with it",
         masks[lane as usize]
     );
-    Err(Fault::new(ReportKind::InvalidInstruction, Some(lane), message).help(
-        "the mask of __syncwarp, votes, shuffles and their like names the lanes that come, the caller among them",
-    ))
+    Err(Fault::new(ReportKind::InvalidInstruction, Some(lane), message).help(NAMES_ITSELF))
 }
 
 /// True if the lanes come with one mask, and every live lane that it names is among them.

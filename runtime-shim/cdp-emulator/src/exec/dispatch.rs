@@ -40,10 +40,15 @@ pub fn execute<'m>(
         Op::Barrier if active != 0 => {
             return barrier::arrive(machine, block, warp, run, inst, active);
         }
-        Op::WarpSync if active != 0 => {
-            return collective::warp_sync(block, warp, run, inst, active);
+        Op::WarpSync | Op::Collective if active != 0 => {
+            if machine.watch.is_some() {
+                door::unnamed(machine, block, warp, run, collective::unnamed(run, inst, active));
+            }
+            return match inst.op {
+                Op::WarpSync => collective::warp_sync(block, warp, run, inst, active),
+                _ => collective::exchange(warp, run, inst, active),
+            };
         }
-        Op::Collective if active != 0 => return collective::exchange(warp, run, inst, active),
         Op::ClusterWait if active != 0 => return cluster::wait(block, warp, run, active),
         Op::Trap | Op::Brkpt | Op::Barrier | Op::WarpSync | Op::Collective | Op::ClusterWait => {}
         Op::ClusterArrive { releases } => cluster::arrive(block, warp, active, releases)?,

@@ -13,7 +13,7 @@ use super::{Block, Machine, Warp};
 use crate::check::access::Access;
 pub use crate::check::access::Manner;
 use crate::check::bounds::Stray;
-use crate::check::findings::{Home, Unwritten};
+use crate::check::findings::{Home, Lapse, Unwritten};
 use crate::check::init;
 use crate::check::{Origin, Watch, sync};
 use crate::code::{self, CopyOrder, Inst, Op, Order};
@@ -106,9 +106,15 @@ pub fn watched(
     if lanes == 0 {
         return;
     }
-    let Some(state) = block.state.as_deref_mut().filter(|_| watch.follows_order()) else { return };
+    if !watch.follows_order() {
+        return;
+    }
     // Blocks of a cluster see each other's shared memory: it is remembered as global memory is.
     let of_cluster = touch.shared && block.cluster.as_ref().is_some_and(|c| !c.peers.is_empty());
+    if of_cluster && block.memory_serial != block.serial && watch.checks.races {
+        too_early(&mut watch, block, warp, origin, touch.writes, lanes);
+    }
+    let Some(state) = block.state.as_deref_mut() else { return };
     let base = if touch.shared { block.shared.as_ptr() as u64 } else { 0 };
     let window = space::shared_base(block.memory_serial);
     let moved = if of_cluster { at.map(|at| window | at) } else { *at };
@@ -127,6 +133,26 @@ pub fn watched(
         value,
     };
     watch.access(state, &access);
+}
+
+/// Lanes touch the shared memory of another block of the cluster, which they must know to have begun.
+fn too_early(
+    watch: &mut Watch,
+    block: &Block,
+    warp: &Warp,
+    origin: Origin,
+    writes: bool,
+    lanes: u32,
+) {
+    let Some(state) = block.state.as_deref() else { return };
+    let owner = block.members().find(|member| member.serial == block.memory_serial);
+    let owner = owner.and_then(|owner| owner.state.as_deref()).map(|state| state.id);
+    let early = |lane: &usize| !state.knows_begun(warp.index * 32 + *lane as u32, owner);
+    if let Some(first) = lanes_of(lanes).find(early) {
+        let count = lanes_of(lanes).filter(early).count();
+        let site = site_of(block, warp, origin, first);
+        watch.findings.add_lapse(Lapse::NotBegun { writes }, site, count as u32);
+    }
 }
 
 /// What looks at accesses of whole warps before they are made.
@@ -350,6 +376,17 @@ pub fn divided(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>,
     let site = super::path::site(block, warp, &run.path, lanes.trailing_zeros());
     if let Some(mut watch) = machine.watch() {
         watch.findings.add_division(site, u64::from(lanes.count_ones()));
+    }
+}
+
+/// Lanes come to an exchange with masks that do not name them.
+pub fn unnamed(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>, lanes: u32) {
+    if lanes == 0 {
+        return;
+    }
+    let site = site_of(block, warp, origin(warp, run), lanes.trailing_zeros() as usize);
+    if let Some(mut watch) = machine.watch().filter(|watch| watch.checks.races) {
+        watch.findings.add_lapse(Lapse::Unnamed, site, lanes.count_ones());
     }
 }
 
