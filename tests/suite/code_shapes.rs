@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 27] = [
+    let tests: [(&str, fn() -> Outcome); 28] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -36,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
         ("lanes_find_their_way_by_comparisons", ways),
         ("few_constants_are_selected", constants),
         ("last_elements_of_groups_are_neighbours", groups),
+        ("what_parameters_lead_to_is_apart_from_shared_memory", apart),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_shapes::{name}"), test)).collect()
 }
@@ -467,4 +468,19 @@ fn groups() -> Outcome {
                 o[t] = sum;";
     let text = ptx("const float *__restrict__ in, float *__restrict__ o", body)?;
     expect(&text, &[("or.b32", 0), ("+28]", 1)])
+}
+
+/// What a parameter leads to is read in front of a loop that counts in shared memory, as it is not where the loop counts in
+/// global memory.
+fn apart() -> Outcome {
+    let counts = |updated: &str| {
+        format!(
+            "    __shared__ unsigned h[64];\n    unsigned t = threadIdx.x;\n    h[t] = t;\n    \
+             for (int i = 0; i < n; i++) {{\n        atomicAdd(&{updated}[(p[t] * i) & 63], 1u);\n    }}\n    \
+             q[t] = h[t ^ 1];"
+        )
+    };
+    let parameters = "const unsigned *p, unsigned *q, unsigned *o, int n";
+    expect(&ptx(parameters, &counts("h"))?, &[("ld.global", 1)])?;
+    expect(&ptx(parameters, &counts("o"))?, &[("ld.global", 7)])
 }

@@ -5,6 +5,7 @@
 // module, and the instruments are left out but for the one that spares functions marked `optnone`.
 // Which pipeline runs is decided in pipeline.rs.
 
+#include "apart.h"
 #include "unroll.h"
 
 #include "llvm-c/Core.h"
@@ -95,6 +96,13 @@ struct CdpOptimizer {
             Passes.addPass(WeighCalls());
           return Name == "weigh-calls";
         });
+    // The first to be registered stays.
+    Functions.registerPass([] { return ParametersApart(); });
+    Functions.registerPass([this] {
+      AAManager Aliases = Builder.buildDefaultAAPipeline();
+      Aliases.registerFunctionAnalysis<ParametersApart>();
+      return Aliases;
+    });
     Builder.registerModuleAnalyses(Modules);
     Builder.registerCGSCCAnalyses(Components);
     Builder.registerFunctionAnalyses(Functions);
