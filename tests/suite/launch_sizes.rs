@@ -3,12 +3,13 @@
 use libtest_mimic::{Failed, Trial};
 
 use crate::launches::built;
-use crate::support::{Outcome, trial};
+use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 2] = [
+    let tests: [(&str, fn() -> Outcome); 3] = [
         ("recorded_children_stand_once", recorded_children_stand_once),
         ("what_nobody_runs_is_not_there", what_nobody_runs),
+        ("one_group_behind_the_door", one_group_behind_the_door),
     ];
     tests.map(|(name, test)| trial(format!("launches::{name}"), test)).into()
 }
@@ -69,5 +70,19 @@ fn what_nobody_runs() -> Outcome {
     match found {
         [[2, 0, 1], [10, 0, 1], [0, 0, 0]] => Ok(()),
         found => Err(format!("{found:?}").into()),
+    }
+}
+
+/// Lanes of a warp that have parted are in the device runtime one group after the other: beside a queue every launch goes
+/// through the warp's door, that of a bucket and its records, that of a warp's buffer, and as it is written.
+fn one_group_behind_the_door() -> Outcome {
+    let source = cases("run").join("launch_parted.cdp");
+    let ptx = built(&source, &["-O3", "-flaunch-opt=safe"])?;
+    let sites = ptx.matches("call.uni (retval0), __cdp_queue_reserve").count();
+    let doors = ptx.matches("call.uni (retval0), __cdp_door_enter").count();
+    let zeros = ptx.lines().filter(|line| line.contains("st.relaxed.gpu.global.b32")).count();
+    match (sites, doors, zeros >= doors) {
+        (3, 9, true) => Ok(()),
+        found => Err(format!("{found:?}\n{ptx}").into()),
     }
 }

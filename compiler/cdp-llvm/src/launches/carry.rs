@@ -26,7 +26,7 @@ use super::parent::{self, LaunchSite};
 use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::{self, Sequence};
-use super::{Pass, Plan, Plans, prepare, ranges, sums};
+use super::{Pass, Plan, Plans, door, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
 use crate::raw;
@@ -106,6 +106,9 @@ impl<'ctx> Pass<'_, 'ctx> {
         definitions += &ranges::definitions(ranges.iter().flatten().filter(|_| shared));
         if gathered.iter().any(|gathered| gathered.queue.is_some()) {
             definitions += &queue::functions(queues);
+        }
+        if !gathered.is_empty() {
+            definitions += door::DEFINITIONS;
         }
         if !sequenced.is_empty() {
             let bytes = sequence::record_bytes(sequenced.iter().map(|found| &found.sequence));

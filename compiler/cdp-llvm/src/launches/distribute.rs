@@ -20,6 +20,7 @@
 
 use super::argument::Argument;
 use super::child::Child;
+use super::door;
 use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
 use super::limit::parents;
@@ -180,6 +181,9 @@ impl Site<'_, '_> {
             Some((gather, sequence)) => {
                 sequence.site(gather, &self.arguments, &mut text);
                 "0".into()
+            }
+            None if self.gather.is_some() && !self.single => {
+                door::together(&mut text, |text| self.launch(text))
             }
             None => self.launch(&mut text),
         };

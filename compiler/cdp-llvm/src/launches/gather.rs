@@ -17,6 +17,7 @@ use inkwell::values::FunctionValue;
 use super::argument::Argument;
 use super::calls::{Callee, callee, is_index, launches};
 use super::child::{Child, EXTRAS, check_parameter, is_loose};
+use super::door;
 use super::emit::{Text, quoted};
 use super::queue::Queue;
 use super::records::{RECORDS, Records, record};
@@ -332,10 +333,20 @@ pub(super) fn site(
     text.label("g.warp");
     text.line("br i1 %g.leads, label %g.get, label %g.got");
     text.label("g.get");
+    door::enter("%g.door.own", text);
     let given = calls.get(text, &gather.name, "%g.total.next");
+    let none = text.set(&format!("icmp eq ptr {given}, null"));
+    text.line(&format!("br i1 {none}, label %g.back, label %g.got"));
+    text.label("g.back");
+    door::leave("%g.door.own", text);
     text.line("br label %g.got");
     text.label("g.got");
-    text.line(&format!("%g.own = phi ptr [ null, %g.warp ], [ {given}, %g.get ]"));
+    text.line(&format!(
+        "%g.own = phi ptr [ null, %g.warp ], [ {given}, %g.get ], [ null, %g.back ]"
+    ));
+    text.line(
+        "%g.door = phi ptr addrspace(1) [ null, %g.warp ], [ %g.door.own, %g.get ], [ null, %g.back ]",
+    );
     let address = text.set("ptrtoint ptr %g.own to i64");
     let address = text.shuffle_wide("%same", &address, "%g.leader");
     text.line(&format!("%g.buffer = inttoptr i64 {address} to ptr"));
@@ -353,6 +364,7 @@ pub(super) fn site(
     text.label("g.fire");
     text.line("store i32 %g.count, ptr %g.buffer, align 16");
     let error = calls.launch(text, "%g.buffer", stream);
+    door::leave("%g.door", text);
     text.line("br label %g.sent");
     text.label("g.sent");
     text.line(&format!("%g.mine = phi i32 [ 0, %g.fill ], [ {error}, %g.fire ]"));

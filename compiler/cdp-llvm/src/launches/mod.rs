@@ -34,6 +34,7 @@ mod carry;
 mod child;
 mod distribute;
 mod dominators;
+mod door;
 mod emit;
 mod form;
 mod gather;

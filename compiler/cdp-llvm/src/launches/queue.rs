@@ -21,6 +21,7 @@
 use cdp_ir::Aggregate;
 
 use super::argument::Argument;
+use super::door;
 use super::emit::{Text, launch, quoted};
 use super::gather::{Calls, Gather, Lanes, end, run_at};
 use super::parent::Said;
@@ -38,6 +39,8 @@ pub(super) fn functions(sites: usize) -> String {
 
 /// So many sites have the code of both functions each; it is hardly more than their calls.
 const SHARED_SITES: usize = 2;
+/// The door of the launching lane, where its warp may have others.
+const DOOR: &str = "%q.door";
 /// Blocks of a parent with one launch each, up to which these are made as they come.
 const FEW_BLOCKS: u64 = 8;
 /// Bytes of a bucket before its records.
@@ -215,8 +218,10 @@ impl Queue {
         let opened = text.set(&format!("icmp slt i64 {place}, 0"));
         text.line(&format!("br i1 {opened}, label %q.close, label %q.out"));
         text.label("q.close");
-        self.launch(&bucket, &most, calls, stream, text);
-        self.each(&bucket, gather, arguments, stream, &records, text);
+        self.launch(&bucket, &most, calls, stream, lanes, text);
+        self.each(&records, gather, arguments, stream, lanes, text);
+        text.line(&format!("call void @__cdp_queue_leave(ptr {bucket}, i32 %q.blocks)"));
+        text.line("br label %q.out");
         text.label("q.out");
         text.line("ret i32 0");
     }
@@ -266,7 +271,15 @@ impl Queue {
     }
 
     /// Launches a bucket: to `q.out`, or to `q.each` when that cannot be done.
-    fn launch(&self, bucket: &str, most: &str, calls: &Calls, stream: &str, text: &mut Text) {
+    fn launch(
+        &self,
+        bucket: &str,
+        most: &str,
+        calls: &Calls,
+        stream: &str,
+        lanes: &Lanes,
+        text: &mut Text,
+    ) {
         let own = text.set(&format!("addrspacecast ptr {bucket} to ptr addrspace(1)"));
         let word = text.set(&format!(
             "call i64 @__cdp_queue_close(ptr addrspace(1) {own}, i64 {most}, i32 {}, i32 {})",
@@ -291,6 +304,10 @@ impl Queue {
                 text.set(&format!("call i32 @llvm.umin.i32(i32 {grid}, i32 {coarse})"))
             }
         };
+        if lanes.several {
+            // For each record by itself too, where it comes to that.
+            door::enter(DOOR, text);
+        }
         let buffer = calls.get(text, &self.kernel, &grid);
         let none = text.set(&format!("icmp eq ptr {buffer}, null"));
         text.line(&format!("br i1 {none}, label %q.each, label %q.fire"));
@@ -302,17 +319,22 @@ impl Queue {
         text.line(&format!("store i32 %q.blocks, ptr {at}, align 4"));
         let error = calls.launch(text, &buffer, stream);
         let failed = text.set(&format!("icmp ne i32 {error}, 0"));
-        text.line(&format!("br i1 {failed}, label %q.each, label %q.out"));
+        text.line(&format!("br i1 {failed}, label %q.each, label %q.fired"));
+        text.label("q.fired");
+        if lanes.several {
+            door::leave(DOOR, text);
+        }
+        text.line("br label %q.out");
     }
 
-    /// Launches each record by itself.
+    /// Launches each record by itself, up to label `q.left`.
     fn each(
         &self,
-        bucket: &str,
+        records: &Records,
         gather: &Gather<'_>,
         arguments: &[Argument],
         stream: &str,
-        records: &Records,
+        lanes: &Lanes,
         text: &mut Text,
     ) {
         text.label("q.each");
@@ -335,8 +357,9 @@ impl Queue {
         let more = text.set("icmp ult i32 %q.i.next, %q.count");
         text.line(&format!("br i1 {more}, label %q.one, label %q.left"));
         text.label("q.left");
-        text.line(&format!("call void @__cdp_queue_leave(ptr {bucket}, i32 %q.blocks)"));
-        text.line("br label %q.out");
+        if lanes.several {
+            door::leave(DOOR, text);
+        }
     }
 
     /// The kernel that runs a bucket, by the records' `body`.
