@@ -285,9 +285,9 @@ fn calling() -> Outcome {
     };
     expect(&ptx_with(&source("n", "0"), "off")?, &[(LAUNCH, 1)])?;
     expect(&ptx_with(&source("3", "0"), "off")?, &[(LAUNCH, 3)])?;
-    // A bucket, each of its records, a warp's launches and one alone; waiting for a bucket to open, and to be full.
+    // A bucket, each of its records, a warp's launches and one alone; waiting for a bucket to open, to be full, and at the door.
     let queue = ptx_with(&source("n", "cudaStreamFireAndForget"), "safe")?;
-    expect(&queue, &[(LAUNCH, 4), ("nanosleep", 2)])?;
+    expect(&queue, &[(LAUNCH, 4), ("nanosleep", 3)])?;
     let print = "__global__ void k(const int *in, int n)\n{\n    \
                  for (int i = 0; i < n; i++) printf(\"%d\", in[i]);\n}\n";
     expect(&ptx_of(&format!("#include <stdio.h>\n{print}"))?, &[("call.uni (retval0), vprintf", 1)])

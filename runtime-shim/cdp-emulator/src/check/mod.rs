@@ -20,6 +20,7 @@ pub mod beneath;
 pub mod block;
 pub mod bounds;
 pub mod copies;
+pub mod cover;
 pub mod findings;
 pub mod graph;
 pub mod init;
