@@ -183,8 +183,10 @@ impl<'a> Checker<'a> {
         }
         let (loops, branches) = var.around;
         let first = loops == self.f.loop_depth || update && branches == self.f.branch_depth;
-        let labelled = self.f.labels.values().any(|to| to.placed.is_some());
-        if !first || labelled || self.f.builtin_body || self.diags.has_errors() {
+        if !first || self.f.builtin_body || self.diags.has_errors() {
+            return;
+        }
+        if self.f.labels.values().any(|to| to.placed.is_some()) {
             return;
         }
         let (at, name) = (var.span, self.text(var.name).to_owned());
@@ -200,7 +202,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let all = &self.types.enumeration(id).enumerators;
-        let known = |value: i128| state.cases.iter().any(|case| case.value == value);
+        let known = |value: i128| state.spans.contains_key(&(value as i64));
         let names: Vec<String> = all
             .iter()
             .filter(|one| !known(one.value))

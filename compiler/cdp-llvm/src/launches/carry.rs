@@ -107,7 +107,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         if gathered.iter().any(|gathered| gathered.queue.is_some()) {
             definitions += &queue::functions(queues);
         }
-        if !gathered.is_empty() {
+        if gathered.iter().any(|gathered| gathered.by_warps) {
             definitions += door::DEFINITIONS;
         }
         if !sequenced.is_empty() {

@@ -1,7 +1,6 @@
 //! The door of a warp to the device runtime: of the lanes of a warp one group at a time is behind it.
 //!
-//! Measured on an H100 (driver 580, CUDA 13.0; `launch-optimiser-measured.md`): where lanes
-//! of a warp that have parted call `cudaGetParameterBuffer` and `cudaLaunchDevice` at the same time, some of them never
+//! Measured on an H100 (driver 580, CUDA 13.0; `launch-optimiser-measured.md`): where lanes of a warp that have parted call `cudaGetParameterBuffer` and `cudaLaunchDevice` at the same time, some of them never
 //! come back, and their grid never ends. Code as it is written hardly ever does so, since lanes that have parted run one
 //! after the other unless one waits; lanes that wait for a queue's records let others run, which come to their launches
 //! meanwhile. So launches beside a queue go through a door: a word in memory for each warp that can be resident.

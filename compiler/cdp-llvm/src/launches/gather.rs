@@ -304,6 +304,20 @@ impl Lanes {
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
         }
     }
+
+    /// The one that leads goes through the warp's door, if its warp may have others.
+    pub fn enter(&self, door: &str, text: &mut Text) {
+        if self.several {
+            door::enter(door, text);
+        }
+    }
+
+    /// It comes back.
+    pub fn leave(&self, door: &str, text: &mut Text) {
+        if self.several {
+            door::leave(door, text);
+        }
+    }
 }
 
 /// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`, where fewer than

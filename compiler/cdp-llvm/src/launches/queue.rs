@@ -21,7 +21,6 @@
 use cdp_ir::Aggregate;
 
 use super::argument::Argument;
-use super::door;
 use super::emit::{Text, launch, quoted};
 use super::gather::{Calls, Gather, Lanes, end, run_at};
 use super::parent::Said;
@@ -39,7 +38,7 @@ pub(super) fn functions(sites: usize) -> String {
 
 /// So many sites have the code of both functions each; it is hardly more than their calls.
 const SHARED_SITES: usize = 2;
-/// The door of the launching lane, where its warp may have others.
+/// The door of the launching lane.
 const DOOR: &str = "%q.door";
 /// Blocks of a parent with one launch each, up to which these are made as they come.
 const FEW_BLOCKS: u64 = 8;
@@ -304,10 +303,8 @@ impl Queue {
                 text.set(&format!("call i32 @llvm.umin.i32(i32 {grid}, i32 {coarse})"))
             }
         };
-        if lanes.several {
-            // For each record by itself too, where it comes to that.
-            door::enter(DOOR, text);
-        }
+        // For each record by itself too, where it comes to that.
+        lanes.enter(DOOR, text);
         let buffer = calls.get(text, &self.kernel, &grid);
         let none = text.set(&format!("icmp eq ptr {buffer}, null"));
         text.line(&format!("br i1 {none}, label %q.each, label %q.fire"));
@@ -321,9 +318,7 @@ impl Queue {
         let failed = text.set(&format!("icmp ne i32 {error}, 0"));
         text.line(&format!("br i1 {failed}, label %q.each, label %q.fired"));
         text.label("q.fired");
-        if lanes.several {
-            door::leave(DOOR, text);
-        }
+        lanes.leave(DOOR, text);
         text.line("br label %q.out");
     }
 
@@ -357,9 +352,7 @@ impl Queue {
         let more = text.set("icmp ult i32 %q.i.next, %q.count");
         text.line(&format!("br i1 {more}, label %q.one, label %q.left"));
         text.label("q.left");
-        if lanes.several {
-            door::leave(DOOR, text);
-        }
+        lanes.leave(DOOR, text);
     }
 
     /// The kernel that runs a bucket, by the records' `body`.

@@ -138,29 +138,32 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     /// An address with the best alignment that the expression tells.
     pub fn place_of(&mut self, expr: &Expr) -> Result<AlignedAddress<'ctx>> {
-        let address = match &expr.kind {
-            ExprKind::LocalAddr(id) => return self.local(*id),
-            ExprKind::GlobalAddr(id) => self.variable_address(*id)?,
+        Ok(AlignedAddress { address: self.address_of(expr)?, align: self.alignment_of(expr)? })
+    }
+
+    fn address_of(&mut self, expr: &Expr) -> Result<PointerValue<'ctx>> {
+        match &expr.kind {
+            ExprKind::LocalAddr(id) => Ok(self.local(*id)?.address),
+            ExprKind::GlobalAddr(id) => self.variable_address(*id),
             ExprKind::FieldAddr { base, field } => {
-                let place = self.place_of(base)?;
-                return self.place_at(place, self.field_offset(base, *field)?);
+                let address = self.address_of(base)?;
+                self.byte_at(address, self.field_offset(base, *field)?)
             }
             ExprKind::IndexAddr { base, index } => {
-                let place = self.place_of(base)?;
+                let address = self.address_of(base)?;
                 let size = self.unit.ir.types.layout(self.pointee(base)?).size;
                 let index = self.int_of(index)?;
                 let elem = self.unit.bytes(size);
                 // SAFETY: the index is the program's own.
-                unsafe { self.builder.build_in_bounds_gep(elem, place.address, &[index], "")? }
+                Ok(unsafe { self.builder.build_in_bounds_gep(elem, address, &[index], "")? })
             }
             ExprKind::Cast { kind: CastKind::PointerToPointer, operand }
                 if self.is_decay(operand, expr) =>
             {
-                return self.place_of(operand);
+                self.address_of(operand)
             }
-            _ => self.pointer_of(expr)?,
-        };
-        Ok(AlignedAddress { address, align: self.alignment_of(expr)? })
+            _ => self.pointer_of(expr),
+        }
     }
 
     /// The best alignment that an expression tells of the address that it is, in bytes.
@@ -172,11 +175,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             ExprKind::LocalAddr(id) => self.local(*id)?.align,
             ExprKind::GlobalAddr(id) => self.unit.ir.global(*id).align as u32,
             ExprKind::FieldAddr { base, field } => {
-                let align = self.alignment_of(base)?;
-                match self.field_offset(base, *field)? {
-                    0 => align,
-                    offset => align.min(low_bit(offset)),
-                }
+                self.alignment_of(base)?.min(low_bit(self.field_offset(base, *field)?))
             }
             ExprKind::IndexAddr { base, .. } => {
                 let size = self.unit.ir.types.layout(self.pointee(base)?).size;
@@ -221,15 +220,19 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         place: AlignedAddress<'ctx>,
         offset: u64,
     ) -> Result<AlignedAddress<'ctx>> {
+        let address = self.byte_at(place.address, offset)?;
+        Ok(AlignedAddress { address, align: place.align.min(low_bit(offset)) })
+    }
+
+    /// The address at a constant byte offset.
+    fn byte_at(&self, address: PointerValue<'ctx>, offset: u64) -> Result<PointerValue<'ctx>> {
         if offset == 0 {
-            return Ok(place);
+            return Ok(address);
         }
         let byte = self.unit.context.i8_type();
         let index = self.unit.size.const_int(offset, false);
         // SAFETY: the offset lies within the object.
-        let address =
-            unsafe { self.builder.build_in_bounds_gep(byte, place.address, &[index], "")? };
-        Ok(AlignedAddress { address, align: place.align.min(low_bit(offset)) })
+        Ok(unsafe { self.builder.build_in_bounds_gep(byte, address, &[index], "")? })
     }
 
     fn pointer_diff(&mut self, lhs: &Expr, rhs: &Expr) -> Result<Value<'ctx>> {

@@ -304,8 +304,9 @@ impl Arrays for GpuDevice {
         // SAFETY: target valid, the mipmapped array is alive.
         check(unsafe { (driver.cuMipmappedArrayGetLevel)(&mut array, mipmap.0 as Handle, level) })?;
         let mut handles = self.handles();
-        handles.arrays.insert(array as u64);
-        if let Some(levels) = handles.mipmaps.get_mut(&mipmap.0) {
+        if handles.arrays.insert(array as u64)
+            && let Some(levels) = handles.mipmaps.get_mut(&mipmap.0)
+        {
             levels.push(array as u64);
         }
         Ok(ArrayHandle(array as u64))
