@@ -119,3 +119,62 @@ fn write_all(folder: &Path) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::FILES;
+
+    /// What is read before every program's first line.
+    const ALWAYS: [&str; 4] =
+        ["__cdp_atomics.h", "__cdp_builtins.h", "__cdp_cache.h", "__cdp_cuda.h"];
+
+    /// Words that the language, the C library and CUDA's headers use themselves, so that a program which `-D`s them does not
+    /// compile by nvcc either; names of CUDA's that are declared here; parameters of macros.
+    const TAKEN: &str = "CUDA_FORCE_CDP1_IF_SUPPORTED S T U a add align_val_t alignment alignof and annotate array \
+        asm atomicAdd atomicCAS atomicExch attributes b b32 b64 base blockDim blockIdx bool brackets buffer bytes c \
+        char compare const count cudaDeviceSynchronize cudaError_t cudaEventRecord cudaEventRecordWithFlags \
+        cudaEvent_t cudaExtent cudaFuncAttributes cudaFuncGetAttributes cudaLaunchDevice cudaMalloc \
+        cudaMemcpy2DAsync cudaMemcpy3DAsync cudaMemcpy3DParms cudaMemcpyAsync cudaMemcpyKind cudaMemset2DAsync \
+        cudaMemset3DAsync cudaMemsetAsync cudaOccupancyMaxActiveBlocksPerMultiprocessor \
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaPitchedPtr cudaStreamWaitEvent cudaStream_t \
+        cudaTextureObject_t define defined delete device dim3 double else enable_if endif event exch extent extern \
+        f32 f64 failure false first flags float float2 float4 for free from functional gridDim h head height if \
+        ifdef include index initializer_list inline instruction int is_for kernel kind llmax llmin long malloc math \
+        max means memset min name namespace new noexcept nothrow_t nullptr once operator or pitch pow pragma pure \
+        reinterpret_cast result return s32 s64 scope section short size_t sizeof static static_assert static_cast \
+        std stdlib stream string strncpy struct sub success suffix tail template threadIdx time to true type type32 \
+        type64 typedef typename types u32 u64 uint3 ullmax ullmin umax umin undef union unsigned using utility v \
+        value void volatile w what width x xor y z";
+
+    /// A build defines macros by its own names (`-DBLOCK=16`, `-DF=1`): names of ours that it could hit are reserved ones.
+    #[test]
+    fn names_are_reserved() {
+        let taken: BTreeSet<&str> = TAKEN.split_whitespace().collect();
+        let mut found = 0;
+        for (file, text) in
+            FILES.iter().filter(|(file, _)| ALWAYS.iter().any(|n| file.ends_with(n)))
+        {
+            for name in names(text) {
+                assert!(
+                    name.contains("__") || name.starts_with('_') || taken.contains(name),
+                    "{file}: a program may define a macro `{name}`: begin it with `__`"
+                );
+                found += 1;
+            }
+        }
+        assert!(found > 1000, "{found} names");
+    }
+
+    /// The words of a text, without comments and strings.
+    fn names(text: &str) -> Vec<&str> {
+        let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+        let outside = code.flat_map(|line| line.split('"').step_by(2));
+        let word = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        outside
+            .flat_map(move |part| part.split(move |c| !word(c)))
+            .filter(|name| name.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic()))
+            .collect()
+    }
+}

@@ -15,7 +15,7 @@ pub(super) const TEMPLATES_OF_BOTH: &str = "-foffload-implicit-host-device-templ
 const OF_HOST: [&str; 2] =
     ["reference to __host__ function '", "' in __host__ __device__ function"];
 /// What stands before and behind the name of such a function in what is written.
-const ABSENT: [&str; 2] = ["decltype(__cdp_absent(", "))::call"];
+const ABSENT: [&str; 2] = ["decltype(__cdp_absent(", "))::__call"];
 
 /// What is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,7 +262,7 @@ mod tests {
         let said = "reference to __host__ function 'exit' in __host__ __device__ function";
         let cured = |text: &str, at: &str| cured(said, text, at);
         let call = cured("if (bad) std::exit(1);", "exit").unwrap();
-        assert_eq!(call, "if (bad) decltype(__cdp_absent(std::exit))::call(1);");
+        assert_eq!(call, "if (bad) decltype(__cdp_absent(std::exit))::__call(1);");
         assert_eq!(cured("file.exit(1)", "exit"), None);
         assert_eq!(cured("f = &exit;", "exit"), None);
         let overloaded = "no matching function for call to '__cdp_absent'";

@@ -34,13 +34,13 @@ struct __cdp_same {
     typedef T type;
 };
 
-template <int order, int scope>
+template <int __order, int scope>
 static __inline__ __device__ void __cdp_fence()
 {
-    if (scope == __NV_THREAD_SCOPE_THREAD || order == __NV_ATOMIC_RELAXED) {
+    if (scope == __NV_THREAD_SCOPE_THREAD || __order == __NV_ATOMIC_RELAXED) {
         return;
     }
-    if (order == __NV_ATOMIC_SEQ_CST) {
+    if (__order == __NV_ATOMIC_SEQ_CST) {
         __CDP_SCOPED("fence.sc", ";", :);
     } else {
         __CDP_SCOPED("fence.acq_rel", ";", :);
@@ -48,30 +48,30 @@ static __inline__ __device__ void __cdp_fence()
 }
 
 // An access is relaxed, between the fences that its order asks for.
-template <int order, int scope>
+template <int __order, int scope>
 static __inline__ __device__ void __cdp_before()
 {
-    if (order >= __NV_ATOMIC_RELEASE) {
-        __cdp_fence<order, scope>();
+    if (__order >= __NV_ATOMIC_RELEASE) {
+        __cdp_fence<__order, scope>();
     }
 }
 
-template <int order, int scope>
+template <int __order, int scope>
 static __inline__ __device__ void __cdp_after()
 {
-    if (order != __NV_ATOMIC_RELAXED && order != __NV_ATOMIC_RELEASE) {
+    if (__order != __NV_ATOMIC_RELAXED && __order != __NV_ATOMIC_RELEASE) {
         __cdp_fence<__NV_ATOMIC_ACQ_REL, scope>();
     }
 }
 
-#define __CDP_ATOM(name, type, R, W)                                                                        \
+#define __CDP_ATOM(name, type, _R, _W)                                                                      \
     template <int scope>                                                                                    \
-    static __inline__ __device__ W __cdp_##name##_##type(volatile void *place, W value)                     \
+    static __inline__ __device__ _W __cdp_##name##_##type(volatile void *__place, _W value)                 \
     {                                                                                                       \
-        W old;                                                                                              \
+        _W __old;                                                                                           \
         __CDP_SCOPED("atom.relaxed", "." #name "." #type " %0, [%1], %2;",                                  \
-                     "=" R(old) : "l"(place), R(value));                                                    \
-        return old;                                                                                         \
+                     "=" _R(__old) : "l"(__place), _R(value));                                              \
+        return __old;                                                                                       \
     }
 #define __CDP_ATOM_BITS(name)                                                                               \
     __CDP_ATOM(name, b32, "r", unsigned int)                                                                \
@@ -95,27 +95,27 @@ __CDP_ATOM_UNSIGNED(add)
 __CDP_ATOM(add, f32, "r", unsigned int)
 __CDP_ATOM(add, f64, "l", unsigned long long)
 
-#define __CDP_MOVE(bits, R, W)                                                                              \
+#define __CDP_MOVE(__bits, _R, _W)                                                                          \
     template <int scope>                                                                                    \
-    static __inline__ __device__ W __cdp_load_##bits(const volatile void *place)                            \
+    static __inline__ __device__ _W __cdp_load_##__bits(const volatile void *__place)                       \
     {                                                                                                       \
-        W value;                                                                                            \
-        __CDP_SCOPED("ld.relaxed", ".b" #bits " %0, [%1];", "=" R(value) : "l"(place));                     \
+        _W value;                                                                                           \
+        __CDP_SCOPED("ld.relaxed", ".b" #__bits " %0, [%1];", "=" _R(value) : "l"(__place));                \
         return value;                                                                                       \
     }                                                                                                       \
     template <int scope>                                                                                    \
-    static __inline__ __device__ void __cdp_store_##bits(volatile void *place, W value)                     \
+    static __inline__ __device__ void __cdp_store_##__bits(volatile void *__place, _W value)                \
     {                                                                                                       \
-        __CDP_SCOPED("st.relaxed", ".b" #bits " [%0], %1;", : "l"(place), R(value));                        \
+        __CDP_SCOPED("st.relaxed", ".b" #__bits " [%0], %1;", : "l"(__place), _R(value));                   \
     }
-#define __CDP_SWAP(bits, R, W)                                                                              \
+#define __CDP_SWAP(__bits, _R, _W)                                                                          \
     template <int scope>                                                                                    \
-    static __inline__ __device__ W __cdp_cas_##bits(volatile void *place, W expected, W desired)            \
+    static __inline__ __device__ _W __cdp_cas_##__bits(volatile void *__place, _W __expected, _W __desired) \
     {                                                                                                       \
-        W old;                                                                                              \
-        __CDP_SCOPED("atom.relaxed", ".cas.b" #bits " %0, [%1], %2, %3;",                                   \
-                     "=" R(old) : "l"(place), R(expected), R(desired));                                     \
-        return old;                                                                                         \
+        _W __old;                                                                                           \
+        __CDP_SCOPED("atom.relaxed", ".cas.b" #__bits " %0, [%1], %2, %3;",                                 \
+                     "=" _R(__old) : "l"(__place), _R(__expected), _R(__desired));                          \
+        return __old;                                                                                       \
     }
 
 __CDP_MOVE(8, "h", unsigned short)
@@ -127,49 +127,49 @@ __CDP_SWAP(32, "r", unsigned int)
 __CDP_SWAP(64, "l", unsigned long long)
 
 // The bits of a value, and back.
-template <typename W, typename T>
-static __inline__ __device__ W __cdp_bits(const T &value)
+template <typename _W, typename T>
+static __inline__ __device__ _W __cdp_bits(const T &value)
 {
-    W bits = {};
-    __builtin_memcpy(&bits, __builtin_addressof(value), sizeof(T) < sizeof(W) ? sizeof(T) : sizeof(W));
-    return bits;
+    _W __bits = {};
+    __builtin_memcpy(&__bits, __builtin_addressof(value), sizeof(T) < sizeof(_W) ? sizeof(T) : sizeof(_W));
+    return __bits;
 }
 
-template <typename T, typename W>
-static __inline__ __device__ void __cdp_put(T *place, W bits)
+template <typename T, typename _W>
+static __inline__ __device__ void __cdp_put(T *__place, _W __bits)
 {
-    __builtin_memcpy(place, &bits, sizeof(T) < sizeof(W) ? sizeof(T) : sizeof(W));
+    __builtin_memcpy(__place, &__bits, sizeof(T) < sizeof(_W) ? sizeof(T) : sizeof(_W));
 }
 
 #define __CDP_FETCH(name, means, type32, type64, is_for, types)                                             \
-    template <int order, int scope, typename T>                                                             \
-    static __inline__ __device__ T __cdp_fetch_##name(volatile T *place, typename __cdp_same<T>::type value) \
+    template <int __order, int scope, typename T>                                                           \
+    static __inline__ __device__ T __cdp_fetch_##name(volatile T *__place, typename __cdp_same<T>::type value) \
     {                                                                                                       \
         static_assert((sizeof(T) == 4 || sizeof(T) == 8) && (is_for), "__nv_atomic_" #name " is for " types); \
-        T old;                                                                                              \
-        __cdp_before<order, scope>();                                                                       \
+        T __old;                                                                                            \
+        __cdp_before<__order, scope>();                                                                     \
         if (sizeof(T) == 4) {                                                                               \
-            unsigned int bits = __cdp_bits<unsigned int, T>(means value);                                   \
-            __cdp_put(&old, type32);                                                                        \
+            unsigned int __bits = __cdp_bits<unsigned int, T>(means value);                                 \
+            __cdp_put(&__old, type32);                                                                      \
         } else {                                                                                            \
-            unsigned long long bits = __cdp_bits<unsigned long long, T>(means value);                       \
-            __cdp_put(&old, type64);                                                                        \
+            unsigned long long __bits = __cdp_bits<unsigned long long, T>(means value);                     \
+            __cdp_put(&__old, type64);                                                                      \
         }                                                                                                   \
-        __cdp_after<order, scope>();                                                                        \
-        return old;                                                                                         \
+        __cdp_after<__order, scope>();                                                                      \
+        return __old;                                                                                       \
     }
 #define __CDP_FETCH_SUM(name, means)                                                                        \
     __CDP_FETCH(name, means,                                                                                \
-                __is_floating_point(T) ? __cdp_add_f32<scope>(place, bits) : __cdp_add_u32<scope>(place, bits), \
-                __is_floating_point(T) ? __cdp_add_f64<scope>(place, bits) : __cdp_add_u64<scope>(place, bits), \
+                __is_floating_point(T) ? __cdp_add_f32<scope>(__place, __bits) : __cdp_add_u32<scope>(__place, __bits), \
+                __is_floating_point(T) ? __cdp_add_f64<scope>(__place, __bits) : __cdp_add_u64<scope>(__place, __bits), \
                 __is_arithmetic(T), "numbers of 32 and 64 bits")
 #define __CDP_FETCH_BITS(name)                                                                              \
-    __CDP_FETCH(name, , __cdp_##name##_b32<scope>(place, bits), __cdp_##name##_b64<scope>(place, bits),     \
+    __CDP_FETCH(name, , __cdp_##name##_b32<scope>(__place, __bits), __cdp_##name##_b64<scope>(__place, __bits), \
                 __is_integral(T), "integers of 32 and 64 bits")
 #define __CDP_FETCH_BOUND(name)                                                                             \
     __CDP_FETCH(name, ,                                                                                     \
-                __is_signed(T) ? __cdp_##name##_s32<scope>(place, bits) : __cdp_##name##_u32<scope>(place, bits), \
-                __is_signed(T) ? __cdp_##name##_s64<scope>(place, bits) : __cdp_##name##_u64<scope>(place, bits), \
+                __is_signed(T) ? __cdp_##name##_s32<scope>(__place, __bits) : __cdp_##name##_u32<scope>(__place, __bits), \
+                __is_signed(T) ? __cdp_##name##_s64<scope>(__place, __bits) : __cdp_##name##_u64<scope>(__place, __bits), \
                 __is_integral(T), "integers of 32 and 64 bits")
 
 __CDP_FETCH_SUM(add, +)
@@ -180,82 +180,82 @@ __CDP_FETCH_BITS(xor)
 __CDP_FETCH_BOUND(min)
 __CDP_FETCH_BOUND(max)
 
-template <int order, int scope, typename T>
-static __inline__ __device__ T __cdp_exchange(volatile T *place, typename __cdp_same<T>::type value)
+template <int __order, int scope, typename T>
+static __inline__ __device__ T __cdp_exchange(volatile T *__place, typename __cdp_same<T>::type value)
 {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "__nv_atomic_exchange is for types of 32 and 64 bits");
-    T old;
-    __cdp_before<order, scope>();
+    T __old;
+    __cdp_before<__order, scope>();
     if (sizeof(T) == 4) {
-        __cdp_put(&old, __cdp_exch_b32<scope>(place, __cdp_bits<unsigned int, T>(value)));
+        __cdp_put(&__old, __cdp_exch_b32<scope>(__place, __cdp_bits<unsigned int, T>(value)));
     } else {
-        __cdp_put(&old, __cdp_exch_b64<scope>(place, __cdp_bits<unsigned long long, T>(value)));
+        __cdp_put(&__old, __cdp_exch_b64<scope>(__place, __cdp_bits<unsigned long long, T>(value)));
     }
-    __cdp_after<order, scope>();
-    return old;
+    __cdp_after<__order, scope>();
+    return __old;
 }
 
-template <int order, int scope, typename T>
+template <int __order, int scope, typename T>
 static __inline__ __device__ bool __cdp_compare_exchange(
-    volatile T *place, typename __cdp_same<T>::type *expected, typename __cdp_same<T>::type desired)
+    volatile T *__place, typename __cdp_same<T>::type *__expected, typename __cdp_same<T>::type __desired)
 {
     static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                   "__nv_atomic_compare_exchange is for types of 16, 32 and 64 bits");
-    unsigned long long wanted = __cdp_bits<unsigned long long, T>(*expected);
-    unsigned long long bits = __cdp_bits<unsigned long long, T>(desired);
-    unsigned long long old;
-    __cdp_before<order, scope>();
+    unsigned long long __wanted = __cdp_bits<unsigned long long, T>(*__expected);
+    unsigned long long __bits = __cdp_bits<unsigned long long, T>(__desired);
+    unsigned long long __old;
+    __cdp_before<__order, scope>();
     if (sizeof(T) == 2) {
-        old = __cdp_cas_16<scope>(place, (unsigned short)wanted, (unsigned short)bits);
+        __old = __cdp_cas_16<scope>(__place, (unsigned short)__wanted, (unsigned short)__bits);
     } else if (sizeof(T) == 4) {
-        old = __cdp_cas_32<scope>(place, (unsigned int)wanted, (unsigned int)bits);
+        __old = __cdp_cas_32<scope>(__place, (unsigned int)__wanted, (unsigned int)__bits);
     } else {
-        old = __cdp_cas_64<scope>(place, wanted, bits);
+        __old = __cdp_cas_64<scope>(__place, __wanted, __bits);
     }
-    __cdp_after<order, scope>();
-    if (old != wanted) {
-        __cdp_put(expected, old);
+    __cdp_after<__order, scope>();
+    if (__old != __wanted) {
+        __cdp_put(__expected, __old);
     }
-    return old == wanted;
+    return __old == __wanted;
 }
 
-template <int order, int scope, typename T>
-static __inline__ __device__ T __cdp_load(const volatile T *place)
+template <int __order, int scope, typename T>
+static __inline__ __device__ T __cdp_load(const volatile T *__place)
 {
     static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                   "__nv_atomic_load is for types of 8 to 64 bits");
     T value;
-    if (order == __NV_ATOMIC_SEQ_CST) {
-        __cdp_fence<order, scope>();
+    if (__order == __NV_ATOMIC_SEQ_CST) {
+        __cdp_fence<__order, scope>();
     }
     if (sizeof(T) == 1) {
-        __cdp_put(&value, (unsigned char)__cdp_load_8<scope>(place));
+        __cdp_put(&value, (unsigned char)__cdp_load_8<scope>(__place));
     } else if (sizeof(T) == 2) {
-        __cdp_put(&value, __cdp_load_16<scope>(place));
+        __cdp_put(&value, __cdp_load_16<scope>(__place));
     } else if (sizeof(T) == 4) {
-        __cdp_put(&value, __cdp_load_32<scope>(place));
+        __cdp_put(&value, __cdp_load_32<scope>(__place));
     } else {
-        __cdp_put(&value, __cdp_load_64<scope>(place));
+        __cdp_put(&value, __cdp_load_64<scope>(__place));
     }
-    __cdp_after<order, scope>();
+    __cdp_after<__order, scope>();
     return value;
 }
 
-template <int order, int scope, typename T>
-static __inline__ __device__ void __cdp_store(volatile T *place, typename __cdp_same<T>::type value)
+template <int __order, int scope, typename T>
+static __inline__ __device__ void __cdp_store(volatile T *__place, typename __cdp_same<T>::type value)
 {
     static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
                   "__nv_atomic_store is for types of 8 to 64 bits");
-    unsigned long long bits = __cdp_bits<unsigned long long, T>(value);
-    __cdp_before<order, scope>();
+    unsigned long long __bits = __cdp_bits<unsigned long long, T>(value);
+    __cdp_before<__order, scope>();
     if (sizeof(T) == 1) {
-        __cdp_store_8<scope>(place, (unsigned short)bits);
+        __cdp_store_8<scope>(__place, (unsigned short)__bits);
     } else if (sizeof(T) == 2) {
-        __cdp_store_16<scope>(place, (unsigned short)bits);
+        __cdp_store_16<scope>(__place, (unsigned short)__bits);
     } else if (sizeof(T) == 4) {
-        __cdp_store_32<scope>(place, (unsigned int)bits);
+        __cdp_store_32<scope>(__place, (unsigned int)__bits);
     } else {
-        __cdp_store_64<scope>(place, bits);
+        __cdp_store_64<scope>(__place, __bits);
     }
 }
 
@@ -275,39 +275,39 @@ static __inline__ __device__ void __cdp_store(volatile T *place, typename __cdp_
 #define __CDP_FIRST(scope, ...) scope
 #define __CDP_SCOPE(...) __CDP_FIRST(__VA_ARGS__ __VA_OPT__(, ) __NV_THREAD_SCOPE_SYSTEM, )
 
-#define __nv_atomic_load_n(place, order, ...) (__cdp_load<order, __CDP_SCOPE(__VA_ARGS__)>(place))
-#define __nv_atomic_load(place, result, order, ...)                                                         \
-    ((void)(*(result) = __cdp_load<order, __CDP_SCOPE(__VA_ARGS__)>(place)))
-#define __nv_atomic_store_n(place, value, order, ...)                                                       \
-    (__cdp_store<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_store(place, value, order, ...)                                                         \
-    (__cdp_store<order, __CDP_SCOPE(__VA_ARGS__)>(place, *(value)))
-#define __nv_atomic_exchange_n(place, value, order, ...)                                                    \
-    (__cdp_exchange<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_exchange(place, value, result, order, ...)                                              \
-    ((void)(*(result) = __cdp_exchange<order, __CDP_SCOPE(__VA_ARGS__)>(place, *(value))))
+#define __nv_atomic_load_n(__place, __order, ...) (__cdp_load<__order, __CDP_SCOPE(__VA_ARGS__)>(__place))
+#define __nv_atomic_load(__place, result, __order, ...)                                                     \
+    ((void)(*(result) = __cdp_load<__order, __CDP_SCOPE(__VA_ARGS__)>(__place)))
+#define __nv_atomic_store_n(__place, value, __order, ...)                                                   \
+    (__cdp_store<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_store(__place, value, __order, ...)                                                     \
+    (__cdp_store<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, *(value)))
+#define __nv_atomic_exchange_n(__place, value, __order, ...)                                                \
+    (__cdp_exchange<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_exchange(__place, value, result, __order, ...)                                          \
+    ((void)(*(result) = __cdp_exchange<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, *(value))))
 // The stronger of the two orders, as nvcc has it.
-#define __nv_atomic_compare_exchange_n(place, expected, desired, weak, success, failure, ...)               \
-    (__cdp_compare_exchange<((success) < (failure) ? (failure) : (success)), __CDP_SCOPE(__VA_ARGS__)>(      \
-        place, expected, desired))
-#define __nv_atomic_compare_exchange(place, expected, desired, weak, success, failure, ...)                 \
-    __nv_atomic_compare_exchange_n(place, expected, *(desired), weak, success, failure, __VA_ARGS__)
-#define __nv_atomic_thread_fence(order, ...) (__cdp_fence<order, __CDP_SCOPE(__VA_ARGS__)>())
+#define __nv_atomic_compare_exchange_n(__place, __expected, __desired, __weak, success, failure, ...)       \
+    (__cdp_compare_exchange<((success) < (failure) ? (failure) : (success)), __CDP_SCOPE(__VA_ARGS__)>(     \
+        __place, __expected, __desired))
+#define __nv_atomic_compare_exchange(__place, __expected, __desired, __weak, success, failure, ...)         \
+    __nv_atomic_compare_exchange_n(__place, __expected, *(__desired), __weak, success, failure, __VA_ARGS__)
+#define __nv_atomic_thread_fence(__order, ...) (__cdp_fence<__order, __CDP_SCOPE(__VA_ARGS__)>())
 
-#define __nv_atomic_fetch_add(place, value, order, ...)                                                     \
-    (__cdp_fetch_add<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_fetch_sub(place, value, order, ...)                                                     \
-    (__cdp_fetch_sub<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_fetch_and(place, value, order, ...)                                                     \
-    (__cdp_fetch_and<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_fetch_or(place, value, order, ...)                                                      \
-    (__cdp_fetch_or<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_fetch_xor(place, value, order, ...)                                                     \
-    (__cdp_fetch_xor<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_fetch_min(place, value, order, ...)                                                     \
-    (__cdp_fetch_min<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
-#define __nv_atomic_fetch_max(place, value, order, ...)                                                     \
-    (__cdp_fetch_max<order, __CDP_SCOPE(__VA_ARGS__)>(place, value))
+#define __nv_atomic_fetch_add(__place, value, __order, ...)                                                 \
+    (__cdp_fetch_add<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_fetch_sub(__place, value, __order, ...)                                                 \
+    (__cdp_fetch_sub<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_fetch_and(__place, value, __order, ...)                                                 \
+    (__cdp_fetch_and<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_fetch_or(__place, value, __order, ...)                                                  \
+    (__cdp_fetch_or<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_fetch_xor(__place, value, __order, ...)                                                 \
+    (__cdp_fetch_xor<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_fetch_min(__place, value, __order, ...)                                                 \
+    (__cdp_fetch_min<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
+#define __nv_atomic_fetch_max(__place, value, __order, ...)                                                 \
+    (__cdp_fetch_max<__order, __CDP_SCOPE(__VA_ARGS__)>(__place, value))
 
 #define __nv_atomic_add(...) ((void)__nv_atomic_fetch_add(__VA_ARGS__))
 #define __nv_atomic_sub(...) ((void)__nv_atomic_fetch_sub(__VA_ARGS__))

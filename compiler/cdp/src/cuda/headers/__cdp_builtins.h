@@ -13,7 +13,7 @@
 #undef blockDim
 #undef gridDim
 
-extern const __attribute__((device)) __attribute__((weak)) uint3 threadIdx;
-extern const __attribute__((device)) __attribute__((weak)) uint3 blockIdx;
-extern const __attribute__((device)) __attribute__((weak)) dim3 blockDim;
-extern const __attribute__((device)) __attribute__((weak)) dim3 gridDim;
+extern const __attribute__((device)) __attribute__((__weak__)) uint3 threadIdx;
+extern const __attribute__((device)) __attribute__((__weak__)) uint3 blockIdx;
+extern const __attribute__((device)) __attribute__((__weak__)) dim3 blockDim;
+extern const __attribute__((device)) __attribute__((__weak__)) dim3 gridDim;

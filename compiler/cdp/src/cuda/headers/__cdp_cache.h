@@ -4,70 +4,70 @@
 
 #include "__cdp_atomics.h"
 
-#define __CDP_CACHED(T) \
+#define __CDP_CACHED(T)                                                                                     \
     static_assert(sizeof(T) <= 16 && alignof(T) == sizeof(T), "cache operators are for the built-in types")
 
-#define __CDP_LOAD_BITS(T, place, instruction, type, R, W)                                                  \
+#define __CDP_LOAD_BITS(T, __place, instruction, type, _R, _W)                                              \
     {                                                                                                       \
-        W bits;                                                                                             \
-        asm volatile(instruction "." type " %0, [%1];" : "=" R(bits) : "l"(place) : "memory");              \
-        __cdp_put(&value, bits);                                                                            \
+        _W __bits;                                                                                          \
+        asm volatile(instruction "." type " %0, [%1];" : "=" _R(__bits) : "l"(__place) : "memory");         \
+        __cdp_put(&value, __bits);                                                                          \
     }
 
 // `head` is what begins a template, if it is one.
 #define __CDP_LOAD(head, T, name, instruction)                                                              \
-    head static __inline__ __device__ T name(const T *place)                                                \
+    head static __inline__ __device__ T name(const T *__place)                                              \
     {                                                                                                       \
         __CDP_CACHED(T);                                                                                    \
         T value;                                                                                            \
         if (sizeof(T) == 1)                                                                                 \
-            __CDP_LOAD_BITS(T, place, instruction, "b8", "h", unsigned short)                               \
+            __CDP_LOAD_BITS(T, __place, instruction, "b8", "h", unsigned short)                             \
         else if (sizeof(T) == 2)                                                                            \
-            __CDP_LOAD_BITS(T, place, instruction, "b16", "h", unsigned short)                              \
+            __CDP_LOAD_BITS(T, __place, instruction, "b16", "h", unsigned short)                            \
         else if (sizeof(T) == 4)                                                                            \
-            __CDP_LOAD_BITS(T, place, instruction, "b32", "r", unsigned int)                                \
+            __CDP_LOAD_BITS(T, __place, instruction, "b32", "r", unsigned int)                              \
         else if (sizeof(T) == 8)                                                                            \
-            __CDP_LOAD_BITS(T, place, instruction, "b64", "l", unsigned long long)                          \
+            __CDP_LOAD_BITS(T, __place, instruction, "b64", "l", unsigned long long)                        \
         else {                                                                                              \
-            __cdp_pair bits;                                                                                \
+            __cdp_pair __bits;                                                                              \
             asm volatile(instruction ".v2.b64 {%0, %1}, [%2];"                                              \
-                         : "=l"(bits.half[0]), "=l"(bits.half[1])                                           \
-                         : "l"(place)                                                                       \
+                         : "=l"(__bits.__halves[0]), "=l"(__bits.__halves[1])                               \
+                         : "l"(__place)                                                                     \
                          : "memory");                                                                       \
-            __cdp_put(&value, bits);                                                                        \
+            __cdp_put(&value, __bits);                                                                      \
         }                                                                                                   \
         return value;                                                                                       \
     }
 
-#define __CDP_STORE_BITS(T, place, instruction, type, R, W)                                                 \
+#define __CDP_STORE_BITS(T, __place, instruction, type, _R, _W)                                             \
     {                                                                                                       \
-        W bits = __cdp_bits<W, T>(value);                                                                   \
-        asm volatile(instruction "." type " [%0], %1;" : : "l"(place), R(bits) : "memory");                 \
+        _W __bits = __cdp_bits<_W, T>(value);                                                               \
+        asm volatile(instruction "." type " [%0], %1;" : : "l"(__place), _R(__bits) : "memory");            \
     }
 
 #define __CDP_STORE(head, T, name, instruction)                                                             \
-    head static __inline__ __device__ void name(T *place, typename __cdp_same<T>::type value)               \
+    head static __inline__ __device__ void name(T *__place, typename __cdp_same<T>::type value)             \
     {                                                                                                       \
         __CDP_CACHED(T);                                                                                    \
         if (sizeof(T) == 1)                                                                                 \
-            __CDP_STORE_BITS(T, place, instruction, "b8", "h", unsigned short)                              \
+            __CDP_STORE_BITS(T, __place, instruction, "b8", "h", unsigned short)                            \
         else if (sizeof(T) == 2)                                                                            \
-            __CDP_STORE_BITS(T, place, instruction, "b16", "h", unsigned short)                             \
+            __CDP_STORE_BITS(T, __place, instruction, "b16", "h", unsigned short)                           \
         else if (sizeof(T) == 4)                                                                            \
-            __CDP_STORE_BITS(T, place, instruction, "b32", "r", unsigned int)                               \
+            __CDP_STORE_BITS(T, __place, instruction, "b32", "r", unsigned int)                             \
         else if (sizeof(T) == 8)                                                                            \
-            __CDP_STORE_BITS(T, place, instruction, "b64", "l", unsigned long long)                         \
+            __CDP_STORE_BITS(T, __place, instruction, "b64", "l", unsigned long long)                       \
         else {                                                                                              \
-            __cdp_pair bits = __cdp_bits<__cdp_pair, T>(value);                                             \
+            __cdp_pair __bits = __cdp_bits<__cdp_pair, T>(value);                                           \
             asm volatile(instruction ".v2.b64 [%0], {%1, %2};"                                              \
                          :                                                                                  \
-                         : "l"(place), "l"(bits.half[0]), "l"(bits.half[1])                                 \
+                         : "l"(__place), "l"(__bits.__halves[0]), "l"(__bits.__halves[1])                   \
                          : "memory");                                                                       \
         }                                                                                                   \
     }
 
 struct __cdp_pair {
-    unsigned long long half[2];
+    unsigned long long __halves[2];
 };
 
 #define __CDP_ANY template <typename T>

@@ -25,17 +25,17 @@ static __inline__ __device__ float __tanhf(float x)
 // CUDA's header asks for the component of a gather before the place of its residency, clang's functions behind it.
 namespace {
 namespace __cuda_tex {
-template <typename Op> struct __cdp_resident_gather {
+template <typename _Op> struct __cdp_resident_gather {
 };
 template <> struct __cdp_resident_gather<__Tag<__tex_op_hash("__itex2Dgather_sparse")>> {
     typedef void type;
 };
-template <typename Op, typename T>
-static __inline__ __device__ typename __cdp_resident_gather<Op>::type __tex_fetch_impl(
-    __texture_op_tag, T *value, cudaTextureObject_t texture, float x, float y, int component, unsigned char *resident)
+template <typename _Op, typename T>
+static __inline__ __device__ typename __cdp_resident_gather<_Op>::type __tex_fetch_impl(
+    __texture_op_tag, T *value, cudaTextureObject_t __texture, float x, float y, int __component, unsigned char *__resident)
 {
-    typedef typename __TypeInfoT<T>::__fetch_t F;
-    *value = __convert<T, F>::__run(__tex_fetch_v4<Op>::template __run<F>(texture, x, y, resident, component));
+    typedef typename __TypeInfoT<T>::__fetch_t _F;
+    *value = __convert<T, _F>::__run(__tex_fetch_v4<_Op>::template __run<_F>(__texture, x, y, __resident, __component));
 }
 }
 }
@@ -67,16 +67,16 @@ __CDP_CLASS(__isnanl, long double, __nv_isnand)
 #define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 
 // A kernel where the device runtime takes an address, which nvcc makes of it. clang looks for one function of that name.
-template <typename... P>
+template <typename... _P>
 static __inline__ __device__ cudaError_t __cdp_launch_device(
-    void (*kernel)(P...), void *buffer, dim3 grid, dim3 block, unsigned int shared_bytes, cudaStream_t stream)
+    void (*kernel)(_P...), void *buffer, dim3 __grid, dim3 __block, unsigned int __shared_bytes, cudaStream_t stream)
 {
-    return ::cudaLaunchDevice((void *)kernel, buffer, grid, block, shared_bytes, stream);
+    return ::cudaLaunchDevice((void *)kernel, buffer, __grid, __block, __shared_bytes, stream);
 }
 static __inline__ __device__ cudaError_t __cdp_launch_device(
-    void *kernel, void *buffer, dim3 grid, dim3 block, unsigned int shared_bytes, cudaStream_t stream)
+    void *kernel, void *buffer, dim3 __grid, dim3 __block, unsigned int __shared_bytes, cudaStream_t stream)
 {
-    return ::cudaLaunchDevice(kernel, buffer, grid, block, shared_bytes, stream);
+    return ::cudaLaunchDevice(kernel, buffer, __grid, __block, __shared_bytes, stream);
 }
 #define cudaLaunchDevice(...) __cdp_launch_device(__VA_ARGS__)
 
@@ -94,7 +94,7 @@ extern "C" {
 __device__ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
 __device__ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = 0, unsigned int flags = 0);
 __device__ cudaError_t cudaMemcpy2DAsync(
-    void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
+    void *to, size_t __to_pitch, const void *from, size_t __from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
     cudaStream_t stream = 0);
 __device__ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *what, cudaStream_t stream = 0);
 __device__ cudaError_t cudaMemcpyAsync(
@@ -107,9 +107,9 @@ __device__ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t even
 }
 
 // CUDA's headers declare these for device code, and define them for nvcc's front end only.
-template <typename T> static __inline__ __device__ cudaError_t cudaMalloc(T **place, size_t bytes)
+template <typename T> static __inline__ __device__ cudaError_t cudaMalloc(T **__place, size_t bytes)
 {
-    return ::cudaMalloc((void **)(void *)place, bytes);
+    return ::cudaMalloc((void **)(void *)__place, bytes);
 }
 
 template <typename T>
@@ -120,33 +120,33 @@ static __inline__ __device__ cudaError_t cudaFuncGetAttributes(cudaFuncAttribute
 
 template <typename T>
 static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-    int *blocks, T kernel, int block_threads, size_t shared_bytes)
+    int *__blocks, T kernel, int __block_threads, size_t __shared_bytes)
 {
     return ::cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks, (const void *)kernel, block_threads, shared_bytes);
+        __blocks, (const void *)kernel, __block_threads, __shared_bytes);
 }
 
 template <typename T>
 static __inline__ __device__ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *blocks, T kernel, int block_threads, size_t shared_bytes, unsigned int flags)
+    int *__blocks, T kernel, int __block_threads, size_t __shared_bytes, unsigned int flags)
 {
     return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks, (const void *)kernel, block_threads, shared_bytes, flags);
+        __blocks, (const void *)kernel, __block_threads, __shared_bytes, flags);
 }
 
 // A power by an integer is one by a double, as the C++ library has had it since 2011; clang's device code has powers of floats
 // that are floats, and products. Squares are products here too, which are not as slow.
-static __inline__ __device__ double __cdp_power(double base, int exponent)
+static __inline__ __device__ double __cdp_power(double base, int __exponent)
 {
-    return __builtin_constant_p(exponent) && exponent == 2 ? base * base : ::pow(base, (double)exponent);
+    return __builtin_constant_p(__exponent) && __exponent == 2 ? base * base : ::pow(base, (double)__exponent);
 }
-static __inline__ __device__ double pow(float base, int exponent) __attribute__((enable_if(true, "")))
+static __inline__ __device__ double pow(float base, int __exponent) __attribute__((enable_if(true, "")))
 {
-    return __cdp_power(base, exponent);
+    return __cdp_power(base, __exponent);
 }
-static __inline__ __device__ double pow(double base, int exponent) __attribute__((enable_if(true, "")))
+static __inline__ __device__ double pow(double base, int __exponent) __attribute__((enable_if(true, "")))
 {
-    return __cdp_power(base, exponent);
+    return __cdp_power(base, __exponent);
 }
 namespace std {
 using ::pow;
@@ -155,14 +155,14 @@ using ::pow;
 // The least and the greatest of two numbers in host code, for the types that nvcc has them for; clang has them in device
 // code alone. A program may have its own of them: of two equal candidates the one with a condition is taken, and both
 // can be there.
-#define __CDP_HOST_PAIR(R, A, B)                                                                            \
-    static __inline__ __host__ R min(A a, B b) __attribute__((enable_if(true, "")))                         \
+#define __CDP_HOST_PAIR(_R, _A, _B)                                                                         \
+    static __inline__ __host__ _R min(_A a, _B b) __attribute__((enable_if(true, "")))                      \
     {                                                                                                       \
-        return static_cast<R>(a) < static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b);               \
+        return static_cast<_R>(a) < static_cast<_R>(b) ? static_cast<_R>(a) : static_cast<_R>(b);           \
     }                                                                                                       \
-    static __inline__ __host__ R max(A a, B b) __attribute__((enable_if(true, "")))                         \
+    static __inline__ __host__ _R max(_A a, _B b) __attribute__((enable_if(true, "")))                      \
     {                                                                                                       \
-        return static_cast<R>(a) > static_cast<R>(b) ? static_cast<R>(a) : static_cast<R>(b);               \
+        return static_cast<_R>(a) > static_cast<_R>(b) ? static_cast<_R>(a) : static_cast<_R>(b);           \
     }
 #define __CDP_HOST_PAIRS(S, U)                                                                              \
     __CDP_HOST_PAIR(S, S, S)                                                                                \
@@ -176,12 +176,12 @@ __CDP_HOST_PAIRS(long long, unsigned long long)
 #undef __CDP_HOST_PAIRS
 #undef __CDP_HOST_PAIR
 
-#define __CDP_HOST_FLOATS(R, A, B)                                                                          \
-    static __inline__ __host__ R min(A a, B b) __attribute__((enable_if(true, "")))                         \
+#define __CDP_HOST_FLOATS(_R, _A, _B)                                                                       \
+    static __inline__ __host__ _R min(_A a, _B b) __attribute__((enable_if(true, "")))                      \
     {                                                                                                       \
         return __builtin_fmin(a, b);                                                                        \
     }                                                                                                       \
-    static __inline__ __host__ R max(A a, B b) __attribute__((enable_if(true, "")))                         \
+    static __inline__ __host__ _R max(_A a, _B b) __attribute__((enable_if(true, "")))                      \
     {                                                                                                       \
         return __builtin_fmax(a, b);                                                                        \
     }
@@ -224,18 +224,18 @@ __CDP_HOST_NAMED(ullmax, unsigned long long, max)
 
 // What second readings write (crate cdp, cuda/lenient.rs). A function of the host that a function of both sides calls:
 // device code that comes there stops.
-template <typename R, typename... A>
+template <typename _R, typename... _A>
 struct __cdp_no_function {
-    template <typename... B>
-    static __inline__ __device__ R call(A..., B &&...)
+    template <typename... _B>
+    static __inline__ __device__ _R __call(_A..., _B &&...)
     {
         __builtin_trap();
     }
 };
-template <typename R, typename... A>
-__host__ __device__ __cdp_no_function<R, A...> __cdp_absent(R (*)(A...));
-template <typename R, typename... A>
-__host__ __device__ __cdp_no_function<R, A...> __cdp_absent(R (*)(A..., ...));
+template <typename _R, typename... _A>
+__host__ __device__ __cdp_no_function<_R, _A...> __cdp_absent(_R (*)(_A...));
+template <typename _R, typename... _A>
+__host__ __device__ __cdp_no_function<_R, _A...> __cdp_absent(_R (*)(_A..., ...));
 
 // An array whose length is computed begins with some elements: `T a[n], *x = __cdp_filled(a, sizeof a, {1, 2})`.
 template <typename T>
@@ -243,21 +243,21 @@ static __inline__ T *__cdp_filled(T *array, size_t bytes, std::initializer_list<
 {
     memset(array, 0, bytes);
     size_t index = 0;
-    for (const T &element : first)
-        array[index++] = element;
+    for (const T &__element : first)
+        array[index++] = __element;
     return array;
 }
-static __inline__ char *__cdp_filled(char *array, size_t bytes, const char *text)
+static __inline__ char *__cdp_filled(char *array, size_t bytes, const char *__text)
 {
-    return strncpy(array, text, bytes);
+    return strncpy(array, __text, bytes);
 }
 // All zeros, whatever the elements are.
 struct __cdp_zeros {
-    void *place;
+    void *__place;
     template <typename T>
     operator T *() const
     {
-        return (T *)place;
+        return (T *)__place;
     }
 };
 static __inline__ __cdp_zeros __cdp_cleared(void *array, size_t bytes) { return {memset(array, 0, bytes)}; }
@@ -269,22 +269,22 @@ struct __cdp_step {
 struct __cdp_bytes {
     __host__ __device__ __cdp_step operator=(long count) const { return {count}; }
 };
-template <typename V>
+template <typename _V>
 struct __cdp_start {
-    V *place;
-    __host__ __device__ V *operator+(long count) const { return (V *)((char *)place + count); }
-    __host__ __device__ V *operator-(long count) const { return (V *)((char *)place - count); }
+    _V *__place;
+    __host__ __device__ _V *operator+(long count) const { return (_V *)((char *)__place + count); }
+    __host__ __device__ _V *operator-(long count) const { return (_V *)((char *)__place - count); }
 };
-#define __CDP_STEPS(V)                                                                                      \
-    static __inline__ __host__ __device__ __cdp_start<V> operator+(V *place, __cdp_bytes) { return {place}; } \
-    static __inline__ __host__ __device__ __cdp_start<V> operator-(V *place, __cdp_bytes) { return {place}; } \
-    static __inline__ __host__ __device__ V *&operator+=(V *&place, __cdp_step by)                          \
+#define __CDP_STEPS(_V)                                                                                     \
+    static __inline__ __host__ __device__ __cdp_start<_V> operator+(_V *__place, __cdp_bytes) { return {__place}; } \
+    static __inline__ __host__ __device__ __cdp_start<_V> operator-(_V *__place, __cdp_bytes) { return {__place}; } \
+    static __inline__ __host__ __device__ _V *&operator+=(_V *&__place, __cdp_step __by)                    \
     {                                                                                                       \
-        return place = (V *)((char *)place + by.count);                                                     \
+        return __place = (_V *)((char *)__place + __by.count);                                              \
     }                                                                                                       \
-    static __inline__ __host__ __device__ V *&operator-=(V *&place, __cdp_step by)                          \
+    static __inline__ __host__ __device__ _V *&operator-=(_V *&__place, __cdp_step __by)                    \
     {                                                                                                       \
-        return place = (V *)((char *)place - by.count);                                                     \
+        return __place = (_V *)((char *)__place - __by.count);                                              \
     }
 __CDP_STEPS(void)
 __CDP_STEPS(const void)
@@ -300,41 +300,41 @@ template <typename T>
 struct __cdp_if_quad<T, true> {
     typedef T type;
 };
-#define __CDP_QUAD(T) \
+#define __CDP_QUAD(T)                                                                                       \
     typename __cdp_if_quad<T, sizeof(T) == 16 && alignof(T) >= 16 && __is_trivially_copyable(T)>::type
 
 union __cdp_quad {
-    unsigned long long half[2];
+    unsigned long long __halves[2];
     char bytes[16];
 };
 
 #define __CDP_QUAD_FORMS(suffix, scope)                                                                     \
     template <typename T>                                                                                   \
-    static __inline__ __device__ __CDP_QUAD(T) atomicCAS##suffix(T *place, T compare, T value)               \
+    static __inline__ __device__ __CDP_QUAD(T) atomicCAS##suffix(T *__place, T compare, T value)            \
     {                                                                                                       \
         __cdp_quad c, v;                                                                                    \
-        __builtin_memcpy(&c, (const void *)__builtin_addressof(compare), 16);                                \
-        __builtin_memcpy(&v, (const void *)__builtin_addressof(value), 16);                                  \
+        __builtin_memcpy(&c, (const void *)__builtin_addressof(compare), 16);                               \
+        __builtin_memcpy(&v, (const void *)__builtin_addressof(value), 16);                                 \
         asm volatile("{\n\t.reg .b128 c, v, r;\n\t"                                                         \
                      "mov.b128 c, {%3, %4};\n\tmov.b128 v, {%5, %6};\n\t"                                   \
-                     "atom.relaxed" scope ".cas.b128 r, [%2], c, v;\n\tmov.b128 {%0, %1}, r;\n\t}"         \
-                     : "=l"(v.half[0]), "=l"(v.half[1])                                                      \
-                     : "l"(place), "l"(c.half[0]), "l"(c.half[1]), "l"(v.half[0]), "l"(v.half[1])            \
+                     "atom.relaxed" scope ".cas.b128 r, [%2], c, v;\n\tmov.b128 {%0, %1}, r;\n\t}"          \
+                     : "=l"(v.__halves[0]), "=l"(v.__halves[1])                                             \
+                     : "l"(__place), "l"(c.__halves[0]), "l"(c.__halves[1]), "l"(v.__halves[0]), "l"(v.__halves[1]) \
                      : "memory");                                                                           \
-        __builtin_memcpy((void *)__builtin_addressof(value), &v, 16);                                        \
+        __builtin_memcpy((void *)__builtin_addressof(value), &v, 16);                                       \
         return value;                                                                                       \
     }                                                                                                       \
     template <typename T>                                                                                   \
-    static __inline__ __device__ __CDP_QUAD(T) atomicExch##suffix(T *place, T value)                         \
+    static __inline__ __device__ __CDP_QUAD(T) atomicExch##suffix(T *__place, T value)                      \
     {                                                                                                       \
         __cdp_quad v;                                                                                       \
-        __builtin_memcpy(&v, (const void *)__builtin_addressof(value), 16);                                  \
-        asm volatile("{\n\t.reg .b128 v, r;\n\tmov.b128 v, {%3, %4};\n\t"                                  \
-                     "atom.relaxed" scope ".exch.b128 r, [%2], v;\n\tmov.b128 {%0, %1}, r;\n\t}"           \
-                     : "=l"(v.half[0]), "=l"(v.half[1])                                                      \
-                     : "l"(place), "l"(v.half[0]), "l"(v.half[1])                                            \
+        __builtin_memcpy(&v, (const void *)__builtin_addressof(value), 16);                                 \
+        asm volatile("{\n\t.reg .b128 v, r;\n\tmov.b128 v, {%3, %4};\n\t"                                   \
+                     "atom.relaxed" scope ".exch.b128 r, [%2], v;\n\tmov.b128 {%0, %1}, r;\n\t}"            \
+                     : "=l"(v.__halves[0]), "=l"(v.__halves[1])                                             \
+                     : "l"(__place), "l"(v.__halves[0]), "l"(v.__halves[1])                                 \
                      : "memory");                                                                           \
-        __builtin_memcpy((void *)__builtin_addressof(value), &v, 16);                                        \
+        __builtin_memcpy((void *)__builtin_addressof(value), &v, 16);                                       \
         return value;                                                                                       \
     }
 
@@ -349,21 +349,21 @@ __CDP_QUAD_FORMS(_system, ".sys")
 // move across other accesses; of two equal candidates it takes the one with a condition.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define __CDP_VECTOR_SUMS(suffix, scope)                                                                    \
-    static __inline__ __device__ float2 atomicAdd##suffix(float2 *place, float2 value)                      \
+    static __inline__ __device__ float2 atomicAdd##suffix(float2 *__place, float2 value)                    \
         __attribute__((enable_if(true, "")))                                                                \
     {                                                                                                       \
         asm volatile("atom.relaxed" scope ".global.add.v2.f32 {%0, %1}, [%2], {%0, %1};"                    \
                      : "+f"(value.x), "+f"(value.y)                                                         \
-                     : "l"(__cvta_generic_to_global(place))                                                 \
+                     : "l"(__cvta_generic_to_global(__place))                                               \
                      : "memory");                                                                           \
         return value;                                                                                       \
     }                                                                                                       \
-    static __inline__ __device__ float4 atomicAdd##suffix(float4 *place, float4 value)                      \
+    static __inline__ __device__ float4 atomicAdd##suffix(float4 *__place, float4 value)                    \
         __attribute__((enable_if(true, "")))                                                                \
     {                                                                                                       \
         asm volatile("atom.relaxed" scope ".global.add.v4.f32 {%0, %1, %2, %3}, [%4], {%0, %1, %2, %3};"    \
                      : "+f"(value.x), "+f"(value.y), "+f"(value.z), "+f"(value.w)                           \
-                     : "l"(__cvta_generic_to_global(place))                                                 \
+                     : "l"(__cvta_generic_to_global(__place))                                               \
                      : "memory");                                                                           \
         return value;                                                                                       \
     }
@@ -383,46 +383,46 @@ extern "C" __device__ cudaError_t cudaDeviceSynchronize(void);
 #if defined(__cpp_aligned_new)
 static __inline__ __device__ void *__cdp_aligned_new(__SIZE_TYPE__ bytes, __SIZE_TYPE__ alignment)
 {
-    char *block = static_cast<char *>(::malloc(bytes + alignment + sizeof(void *)));
-    if (!block) {
+    char *__block = static_cast<char *>(::malloc(bytes + alignment + sizeof(void *)));
+    if (!__block) {
         return nullptr;
     }
-    __SIZE_TYPE__ first = reinterpret_cast<__SIZE_TYPE__>(block) + sizeof(void *) + alignment - 1;
-    void **place = reinterpret_cast<void **>(first & ~(alignment - 1));
-    place[-1] = block;
-    return place;
+    __SIZE_TYPE__ first = reinterpret_cast<__SIZE_TYPE__>(__block) + sizeof(void *) + alignment - 1;
+    void **__place = reinterpret_cast<void **>(first & ~(alignment - 1));
+    __place[-1] = __block;
+    return __place;
 }
 
-static __inline__ __device__ void __cdp_aligned_delete(void *place)
+static __inline__ __device__ void __cdp_aligned_delete(void *__place)
 {
-    if (place) {
-        ::free(static_cast<void **>(place)[-1]);
+    if (__place) {
+        ::free(static_cast<void **>(__place)[-1]);
     }
 }
 
 #define __CDP_ALIGNED_FORMS(brackets)                                                                       \
-    inline __device__ void *operator new brackets(__SIZE_TYPE__ bytes, std::align_val_t alignment)           \
+    inline __device__ void *operator new brackets(__SIZE_TYPE__ bytes, std::align_val_t alignment)          \
     {                                                                                                       \
-        return __cdp_aligned_new(bytes, static_cast<__SIZE_TYPE__>(alignment));                               \
+        return __cdp_aligned_new(bytes, static_cast<__SIZE_TYPE__>(alignment));                             \
     }                                                                                                       \
-    inline __device__ void *operator new brackets(                                                           \
-        __SIZE_TYPE__ bytes, std::align_val_t alignment, const std::nothrow_t &) noexcept                    \
+    inline __device__ void *operator new brackets(                                                          \
+        __SIZE_TYPE__ bytes, std::align_val_t alignment, const std::nothrow_t &) noexcept                   \
     {                                                                                                       \
-        return __cdp_aligned_new(bytes, static_cast<__SIZE_TYPE__>(alignment));                               \
+        return __cdp_aligned_new(bytes, static_cast<__SIZE_TYPE__>(alignment));                             \
     }                                                                                                       \
-    inline __device__ void operator delete brackets(void *place, std::align_val_t) noexcept                  \
+    inline __device__ void operator delete brackets(void *__place, std::align_val_t) noexcept               \
     {                                                                                                       \
-        __cdp_aligned_delete(place);                                                                        \
+        __cdp_aligned_delete(__place);                                                                      \
     }                                                                                                       \
-    inline __device__ void operator delete brackets(                                                         \
-        void *place, std::align_val_t, const std::nothrow_t &) noexcept                                      \
+    inline __device__ void operator delete brackets(                                                        \
+        void *__place, std::align_val_t, const std::nothrow_t &) noexcept                                   \
     {                                                                                                       \
-        __cdp_aligned_delete(place);                                                                        \
+        __cdp_aligned_delete(__place);                                                                      \
     }                                                                                                       \
-    inline __device__ void operator delete brackets(                                                         \
-        void *place, __SIZE_TYPE__, std::align_val_t) noexcept                                               \
+    inline __device__ void operator delete brackets(                                                        \
+        void *__place, __SIZE_TYPE__, std::align_val_t) noexcept                                            \
     {                                                                                                       \
-        __cdp_aligned_delete(place);                                                                        \
+        __cdp_aligned_delete(__place);                                                                      \
     }
 
 #define __CDP_SINGLE
