@@ -42,8 +42,17 @@ impl Cli {
 }
 
 /// A level of optimisation. Above the highest there is none, as for gcc and nvcc.
-fn level(word: &str) -> Result<u32, std::num::ParseIntError> {
-    word.parse().map(|level: u32| level.min(3))
+fn level(word: &str) -> Result<u32, String> {
+    match word {
+        // gcc's and clang's: nothing here makes code smaller than level 2 does.
+        "s" | "z" => Ok(2),
+        "g" => Ok(1),
+        "fast" => Err("it is two requests here: write `-O3 --use-fast-math`".into()),
+        _ => match word.parse::<u32>() {
+            Ok(level) => Ok(level.min(3)),
+            Err(_) => Err("levels are 0 to 3, and gcc's s and z (2) and g (1)".into()),
+        },
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -170,7 +179,7 @@ pub struct Source {
     /// Entry points for device-side launches: auto, documented, documented-v2, cdp2, cdp2-v2
     #[arg(long, value_name = "ABI", default_value = "auto")]
     pub launch_abi: String,
-    /// Optimisation level, 0 to 3; without it 3 for device code, and what is made soonest for host code
+    /// Optimisation level, 0 to 3, or gcc's s, z, g; without it 3 for device code, and what is made soonest for host code
     #[arg(short = 'O', value_name = "LEVEL", value_parser = level)]
     pub opt_level: Option<u32>,
     /// What the launch optimiser may do, at -O2 and up: off, safe (the default, but with `cdpc run` on the CPU device), fast

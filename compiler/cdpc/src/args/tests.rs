@@ -44,6 +44,19 @@ fn levels_above_the_highest_are_the_highest() {
 }
 
 #[test]
+fn levels_of_gcc() {
+    for (line, level) in [("-Os", 2), ("-Oz", 2), ("-Og", 1), ("-O s", 2)] {
+        let build = parse(&format!("cdpc build {line} a.cu"));
+        assert_eq!(build.source.opt_level, Some(level), "{line}");
+    }
+    for (line, cure) in [("-Ofast", "write `-O3 --use-fast-math`"), ("-Ox", "levels are 0 to 3")] {
+        let words = format!("cdpc build {line} a.cu");
+        let error = Cli::try_parse_from(words.split(' ')).unwrap_err().to_string();
+        assert!(error.contains(cure), "{line}: {error}");
+    }
+}
+
+#[test]
 fn nvcc_lines_carry_over() {
     let build = parse("cdpc build -arch=sm_75 -rdc=true hello.cu -o hello -lcudadevrt");
     assert_eq!(build.source.arch, ["sm_75"]);
