@@ -91,6 +91,7 @@ const LINTS: &[(Code, &str, Level)] = &[
     (W0734, "string-compare", Warn),
     (W0735, "sizeof-pointer-div", Warn),
     (W0736, "jump-past-initialisation", Warn),
+    (W0737, "pointer-arith", Warn),
     (W0901, "clang", Warn),
     (W0902, "launch-limits", Warn),
 ];

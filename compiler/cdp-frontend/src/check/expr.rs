@@ -396,8 +396,15 @@ impl<'a> Checker<'a> {
         if self.types.is_error(pointee) {
             return None;
         }
-        // As in GNU C++, `void` counts in bytes.
-        if self.types.is_complete(pointee) || self.types.is_void(pointee) {
+        if self.types.is_void(pointee) {
+            // As in GNU C++, `void` counts in bytes. nvcc and gcc say so too.
+            if !self.f.builtin_body {
+                self.error(Code::W0737, span, "arithmetic on a pointer to `void` counts in bytes")
+                    .help("cast it to `char *` to say so");
+            }
+            return Some(());
+        }
+        if self.types.is_complete(pointee) {
             return Some(());
         }
         let message = format!("arithmetic on a pointer to {}", self.show(pointee));
