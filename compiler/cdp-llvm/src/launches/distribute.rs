@@ -68,6 +68,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub flat: bool,
     /// The function stays one that is called.
     pub apart: bool,
+    /// Each lane comes here for itself alone ([`super::together`]).
+    pub lone: bool,
     /// All lanes of the warp come here, those too that do not launch ([`super::late`]).
     pub late: bool,
     /// Without a child: one thread of a block comes here, if the block has one dimension, which `flat` asks for.
@@ -142,7 +144,7 @@ impl Site<'_, '_> {
             text.line("ret i32 0");
             text.label("here");
         }
-        if self.sequence.is_some() {
+        if self.sequence.is_some() && !self.lone {
             sequence::unless_written(&mut text);
             self.launch(&mut text);
             text.line("ret i32 0");
@@ -179,7 +181,7 @@ impl Site<'_, '_> {
         let result = match self.sequence {
             // Nobody asks for its error.
             Some((gather, sequence)) => {
-                sequence.site(gather, &self.arguments, &mut text);
+                sequence.site(gather, &self.arguments, self.lone, &mut text);
                 "0".into()
             }
             None if self.gather.is_some() && !self.single => {

@@ -126,6 +126,8 @@ struct Plan<'ctx> {
     late: bool,
     /// Whether one thread of a block launches, always the same.
     single: bool,
+    /// Whether each lane of a warp comes to it for itself alone, as lanes at different times must ([`together`]).
+    lone: bool,
     /// The kernel, among those whose launches are aggregated, when its launches are recorded.
     sequence: Option<usize>,
     /// Where nobody can tell in which order these and all below them run: the shape of those.
@@ -330,9 +332,10 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let keeps = why.is_some() || self.walks(kernel, &sites, &alone, &facts);
         let recording = (keeps && facts.crowded.is_none())
             .then(|| self.recording(kernel, &sites, &facts))
-            .filter(|found| why.is_some() || matches!(found, Recording::Done));
+            .filter(|found| why.is_some() || matches!(found, Recording::Done { .. }));
         let in_order = recording.is_some();
-        let sequenced = matches!(recording, Some(Recording::Done));
+        let sequenced = matches!(recording, Some(Recording::Done { .. }));
+        let lone = matches!(recording, Some(Recording::Done { lone: true }));
         let free = why.is_none() && !in_order;
         let unrecorded = match recording {
             Some(Recording::Impossible(reason)) => Some(reason),
@@ -405,6 +408,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 repeatable,
                 late: false,
                 single,
+                lone: lone && sequence.is_some(),
                 sequence,
             });
             candidates.push(candidate);

@@ -16,8 +16,8 @@ use crate::raw::view::View;
 
 /// What becomes of launches that keep their order and are made all the same.
 pub(super) enum Recording {
-    /// They are recorded, and one thread launches them.
-    Done,
+    /// They are recorded, and one thread launches them. `lone`: each lane of a warp comes to them for itself alone.
+    Done { lone: bool },
     /// Records are not to be had. CDP1 is another device runtime, of which no lost launch is known.
     Off,
     /// These cannot be recorded, and why. They would be launched by several threads, at different times, while
@@ -39,31 +39,32 @@ impl<'ctx> Pass<'_, 'ctx> {
             // Lanes run children under a lock all the same.
             true => {
                 let ordered: Vec<_> = sites.iter().filter(|site| site.in_null_stream()).collect();
-                together::why_not(kernel, &ordered)
+                together::why_not(kernel, &ordered).map(|()| false)
             }
             false => self.why_not_recorded(kernel, sites, facts),
         };
         match found {
-            Ok(()) if off => Recording::Off,
-            Ok(()) => Recording::Done,
+            Ok(_) if off => Recording::Off,
+            Ok(lone) => Recording::Done { lone },
             Err(reason) => Recording::Impossible(reason),
         }
     }
 
     /// What keeps launches from being recorded, in words: of a kernel's own, and of those of a child that the block that
-    /// runs it counts on.
+    /// runs it counts on. Where nothing does, whether each lane comes to them for itself alone: lanes that come at different
+    /// times must not wait for each other.
     fn why_not_recorded(
         &mut self,
         parent: FunctionValue<'ctx>,
         sites: &[LaunchSite<'ctx>],
         facts: &Parent,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<bool, String> {
         if sites.len() > parent::MOST_SITES {
             return Err(parent::too_many(sites.len()));
         }
         let ordered: Vec<&LaunchSite<'ctx>> =
             sites.iter().filter(|site| site.in_null_stream()).collect();
-        together::why_not(parent, &ordered)?;
+        let lone = together::why_not(parent, &ordered).is_err();
         if single::calls_itself_alone(parent, sites) && !ordered.iter().any(|site| nests(site)) {
             // The block would find out each time that it begins.
             return Err("its one thread has nobody to share a launch with".into());
@@ -101,7 +102,7 @@ impl<'ctx> Pass<'_, 'ctx> {
                 return Err(format!("one block cannot run several grids of `{name}`"));
             }
         }
-        Ok(())
+        Ok(lone)
     }
 
     /// Whether all that a child launches is recorded, so that whoever runs it can run that behind it: then it is complete,

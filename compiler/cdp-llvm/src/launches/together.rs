@@ -1,7 +1,9 @@
 //! Whether the lanes of a warp that come to the launches of a kernel in one turn of a loop come to them together, as
-//! far as its control flow tells. Sites at which lanes run children for each other under a lock want that: where lanes
-//! of one warp are in different turns, ptxas brings groups of them together of which one has the lock and the others
-//! wait for it (seen on an H200: launches lost, done twice, or a grid that never ends). An analysis.
+//! far as its control flow tells. Where they do not, each lane runs and records its children for itself alone: lanes that
+//! wait for each other under the block's lock want to come together. Of lanes of one warp in different turns ptxas and the
+//! hardware bring groups together of which one has the lock and the others wait for it, and let lanes that wait for others
+//! of their group (`bar.warp.sync` with its lanes alone) go on without them (seen on an H100 and an H200: launches lost,
+//! done twice, or a grid that never ends; `launch-optimiser-measured.md`). An analysis.
 //!
 //! Legality. One thread of a block is never in two places. Else all lanes leave a loop around a site in the same turn,
 //! and there is one way back to its beginning, so that lanes meet again behind each branch in it: what decides about

@@ -11,6 +11,9 @@ use super::recording;
 use super::remark::LaunchOutcome;
 use crate::raw::view::View;
 
+/// Who runs children where lanes do not come to a launch together.
+const LONE: &str = "the launching thread alone (threads of a warp may be in different turns of the loop around it)";
+
 /// What is said of a site that was changed.
 pub(super) fn done(
     plan: &Plan<'_>,
@@ -27,9 +30,9 @@ pub(super) fn done(
                 None => "",
             };
             let reason = why.map_or(String::new(), |why| format!(": {}", why.reason));
-            let message = format!(
-                "{small} run by the launching warp, one child of a block after another{others}{reason}"
-            );
+            let who = if plan.lone { LONE } else { "the launching warp" };
+            let message =
+                format!("{small} run by {who}, one child of a block after another{others}{reason}");
             (LaunchOutcome::InOrder, message, why.map(|why| why.advice.clone()))
         }
         Mode::Independent { .. } | Mode::AsWritten => {

@@ -82,6 +82,7 @@ declare { ptr, i32 } @__cdp_sequence_step_apart(ptr addrspace(1), ptr addrspace(
 const FACT_LOOPS: u32 = 1 << 16;
 const FACT_DEEP: u32 = 1 << 17;
 const FACT_NESTS: u32 = 1 << 18;
+const FACT_LONE: u32 = 1 << 19;
 /// What `__cdp_sequence_step` is told behind a record.
 const MOVES: u32 = 1;
 const MOVES_NESTED: u32 = 3;

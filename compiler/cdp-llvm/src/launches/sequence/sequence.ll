@@ -34,6 +34,7 @@ declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
 declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
 declare i64 @llvm.nvvm.read.ptx.sreg.clock64()
 declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()
+declare i32 @llvm.nvvm.read.ptx.sreg.lanemask.eq()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
 declare i32 @llvm.nvvm.read.ptx.sreg.tid.z()
@@ -258,10 +259,10 @@ left:
 
 ; Launches of the lanes that come here, each as %site says, which is like a record, but for 44 the kernel's number and 52
 ; what is to be known of it: the most threads of its blocks, 1 << 16 if its threads have loops, 1 << 17 if it asks for its
-; grid's y or z, 1 << 18 if it launches. They are recorded, or launched as written.
+; grid's y or z, 1 << 18 if it launches, 1 << 19 if each lane comes for itself alone. They are recorded, or launched as written.
 define void @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %site) noinline convergent nounwind {
 entry:
-  %mask = call i32 @llvm.nvvm.activemask()
+  %mask.here = call i32 @llvm.nvvm.activemask()
   %site.16 = getelementptr i8, ptr %site, i64 16
   %site.32 = getelementptr i8, ptr %site, i64 32
   %site.48 = getelementptr i8, ptr %site, i64 48
@@ -279,6 +280,10 @@ entry:
   %number = extractelement <4 x i32> %quad.2, i32 3
   %bytes = extractelement <2 x i32> %pair, i32 0
   %facts = extractelement <2 x i32> %pair, i32 1
+  %lone.bit = and i32 %facts, 524288
+  %lone = icmp ne i32 %lone.bit, 0
+  %mask.own = call i32 @llvm.nvvm.read.ptx.sreg.lanemask.eq()
+  %mask = select i1 %lone, i32 %mask.own, i32 %mask.here
   ; Would the launches succeed, of grids that are not too large to look at?
   %deep.bit = and i32 %facts, 131072
   %deep = icmp ne i32 %deep.bit, 0
@@ -365,6 +370,14 @@ ask:
   %none = icmp eq ptr %record, null
   br i1 %none, label %written, label %fill
 written:
+  br i1 %lone, label %one, label %each
+one:
+  ; The device runtime has one lane of the block at a time (`door.rs` says why).
+  call void @__cdp_sequence_lock(ptr addrspace(3) %order)
+  call void @__cdp_sequence_launch(ptr %site, ptr null)
+  call void @__cdp_sequence_unlock(ptr addrspace(3) %order)
+  ret void
+each:
   call void @__cdp_sequence_launch(ptr %site, ptr null)
   ret void
 fill:

@@ -9,7 +9,9 @@ use super::super::child::Child;
 use super::super::distribute::Site;
 use super::super::emit::{Text, quoted};
 use super::super::gather::Gather;
-use super::{FACT_DEEP, FACT_LOOPS, FACT_NESTS, HEAD, MODE_WRITTEN, RECORD_HEAD, STATE, Sequence};
+use super::{
+    FACT_DEEP, FACT_LONE, FACT_LOOPS, FACT_NESTS, HEAD, MODE_WRITTEN, RECORD_HEAD, STATE, Sequence,
+};
 
 /// Goes on at `recorded` unless the block launches as written and recorded nothing before, which needs no other's help.
 pub(in super::super) fn unless_written(text: &mut Text) {
@@ -28,7 +30,10 @@ impl Site<'_, '_> {
         let threads = self.valid(Some(child), text);
         self.work(child, &threads, "%valid", text);
         text.line("%asked = select i1 %valid, i32 %turns, i32 -1");
-        text.line("%mask = call i32 @llvm.nvvm.activemask()");
+        text.line(match self.lone {
+            true => "%mask = call i32 @llvm.nvvm.read.ptx.sreg.lanemask.eq()",
+            false => "%mask = call i32 @llvm.nvvm.activemask()",
+        });
         text.line("br label %ask");
         text.label("ask");
         let (model, limits) = self.model(child);
@@ -74,12 +79,13 @@ impl Site<'_, '_> {
 }
 
 impl Sequence {
-    /// The launches of the lanes that come here, in the site's variable `%site`.
-    pub fn site(&self, gather: &Gather<'_>, arguments: &[Argument], text: &mut Text) {
+    /// The launches of the lanes that come here, each for itself alone if `lone`, in the site's variable `%site`.
+    pub fn site(&self, gather: &Gather<'_>, arguments: &[Argument], lone: bool, text: &mut Text) {
         let facts = gather.most_threads
             | if self.loops { FACT_LOOPS } else { 0 }
             | if gather.deep { FACT_DEEP } else { 0 }
-            | if self.nests { FACT_NESTS } else { 0 };
+            | if self.nests { FACT_NESTS } else { 0 }
+            | if lone { FACT_LONE } else { 0 };
         let kernel = quoted(&gather.kernel.get_name().to_string_lossy());
         let mut words = vec![format!("ptr {kernel}"), format!("ptr {}", quoted(&self.runner))];
         words.extend(
