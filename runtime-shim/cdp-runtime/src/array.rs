@@ -248,6 +248,35 @@ pub enum Resource {
 }
 
 impl ResourceDesc {
+    /// The description of a resource.
+    pub fn new(resource: &Resource) -> ResourceDesc {
+        let of = ResourceUnion { reserved: [0; 32] };
+        let mut described = ResourceDesc { kind: 0, of, flags: 0 };
+        match *resource {
+            Resource::Array(array) => described.of.array = array.0 as *mut c_void,
+            Resource::Mipmap(mipmap) => {
+                described.kind = 1;
+                described.of.array = mipmap.0 as *mut c_void;
+            }
+            Resource::Linear { address, format, bytes } => {
+                let (address, bytes) = (address as *mut c_void, bytes as usize);
+                described.kind = 2;
+                described.of.linear = LinearResource { address, format, bytes };
+            }
+            Resource::Pitch2D { address, format, size, pitch_bytes } => {
+                described.kind = 3;
+                described.of.pitch_2d = PitchResource {
+                    address: address as *mut c_void,
+                    format,
+                    width: size[0] as usize,
+                    height: size[1] as usize,
+                    pitch_bytes: pitch_bytes as usize,
+                };
+            }
+        }
+        described
+    }
+
     /// The resource described.
     pub fn resource(&self) -> Result<Resource> {
         // SAFETY: every member is plain data, and the kind says which one host code has set.

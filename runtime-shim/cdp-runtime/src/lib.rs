@@ -14,6 +14,7 @@ pub mod capi;
 mod choice;
 pub mod cpu;
 mod device;
+mod driver_array;
 mod driver_state;
 mod error;
 pub mod gpu;

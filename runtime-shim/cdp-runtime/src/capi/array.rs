@@ -1,8 +1,6 @@
-//! CUDA arrays, texture and surface objects, and copies that arrays take part in.
+//! CUDA arrays, and copies that arrays take part in. Texture and surface objects are in [`super::textures`].
 
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::copies::{Extent, Memcpy3DParms, PitchedPtr, Pos, copy_kind};
 use super::{call, given, put};
@@ -28,12 +26,12 @@ pub extern "C" fn cudaCreateChannelDesc(
 ///
 /// # Safety
 /// `pointer` is null or valid for reads.
-unsafe fn read<'a, T>(pointer: *const T) -> Result<&'a T> {
+pub(super) unsafe fn read<'a, T>(pointer: *const T) -> Result<&'a T> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }.ok_or_else(|| CudaError::INVALID_VALUE.into())
 }
 
-fn handle(array: *const c_void) -> Result<ArrayHandle> {
+pub(super) fn handle(array: *const c_void) -> Result<ArrayHandle> {
     if array.is_null() {
         return Err(CudaError::INVALID_RESOURCE_HANDLE.into());
     }
@@ -440,126 +438,4 @@ pub(super) unsafe fn copy_parameters(
         depth: p.extent.depth as u64,
     };
     unsafe { process::current()?.device.copy_3d(&copy, kind, stream) }
-}
-
-/// The descriptions that texture and surface objects were made of.
-#[derive(Clone, Copy)]
-struct Described {
-    resource: ResourceDesc,
-    texture: Option<TextureDesc>,
-}
-
-// SAFETY: plain data; its pointers are the program's.
-unsafe impl Send for Described {}
-
-static OBJECTS: Mutex<Option<HashMap<u64, Described>>> = Mutex::new(None);
-
-fn objects() -> MutexGuard<'static, Option<HashMap<u64, Described>>> {
-    OBJECTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Keeps what an object was made of.
-fn describe(object: u64, resource: ResourceDesc, texture: Option<TextureDesc>) {
-    let mut all = objects();
-    all.get_or_insert_with(HashMap::new).insert(object, Described { resource, texture });
-}
-
-/// Forgets what an object was made of.
-fn undescribe(object: u64) {
-    if let Some(all) = objects().as_mut() {
-        all.remove(&object);
-    }
-}
-
-fn described(object: u64) -> Result<Described> {
-    let found = objects().as_ref().and_then(|all| all.get(&object).copied());
-    found.ok_or_else(|| CudaError::INVALID_VALUE.into())
-}
-
-/// `cudaCreateTextureObject`; views of a resource are not supported.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaCreateTextureObject(
-    object: *mut u64,
-    resource: *const ResourceDesc,
-    texture: *const TextureDesc,
-    view: *const c_void,
-) -> u32 {
-    call(|| {
-        given(object)?;
-        if !view.is_null() {
-            return Err(CudaError::NOT_SUPPORTED.into());
-        }
-        let (resource, texture) = unsafe { (read(resource)?, read(texture)?) };
-        let made = process::current()?.device.create_texture(&resource.resource()?, texture)?;
-        describe(made, *resource, Some(*texture));
-        unsafe { put(object, made) }
-    })
-}
-
-/// `cudaDestroyTextureObject`
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDestroyTextureObject(object: u64) -> u32 {
-    call(|| {
-        process::current()?.device.destroy_texture(object)?;
-        undescribe(object);
-        Ok(())
-    })
-}
-
-/// `cudaCreateSurfaceObject`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaCreateSurfaceObject(
-    object: *mut u64,
-    resource: *const ResourceDesc,
-) -> u32 {
-    call(|| {
-        given(object)?;
-        let resource = unsafe { read(resource)? };
-        let Resource::Array(array) = resource.resource()? else {
-            return Err(CudaError::INVALID_VALUE.into());
-        };
-        let made = process::current()?.device.create_surface(array)?;
-        describe(made, *resource, None);
-        unsafe { put(object, made) }
-    })
-}
-
-/// `cudaDestroySurfaceObject`
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaDestroySurfaceObject(object: u64) -> u32 {
-    call(|| {
-        process::current()?.device.destroy_surface(object)?;
-        undescribe(object);
-        Ok(())
-    })
-}
-
-/// `cudaGetTextureObjectResourceDesc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetTextureObjectResourceDesc(
-    resource: *mut ResourceDesc,
-    object: u64,
-) -> u32 {
-    call(|| unsafe { put(resource, described(object)?.resource) })
-}
-
-/// `cudaGetSurfaceObjectResourceDesc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetSurfaceObjectResourceDesc(
-    resource: *mut ResourceDesc,
-    object: u64,
-) -> u32 {
-    call(|| unsafe { put(resource, described(object)?.resource) })
-}
-
-/// `cudaGetTextureObjectTextureDesc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaGetTextureObjectTextureDesc(
-    texture: *mut TextureDesc,
-    object: u64,
-) -> u32 {
-    call(|| {
-        let found = described(object)?.texture.ok_or(CudaError::INVALID_VALUE)?;
-        unsafe { put(texture, found) }
-    })
 }

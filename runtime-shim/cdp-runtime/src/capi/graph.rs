@@ -6,6 +6,7 @@ use std::sync::PoisonError;
 
 use super::copies::{Memcpy3DParms, copy_kind, line};
 use super::host::HostFunction;
+use super::param_buffer::in_buffer;
 use super::{Dim3, call, given, put, user_object};
 use crate::device::{EventHandle, StreamHandle};
 use crate::error::{CudaError, Result};
@@ -89,11 +90,13 @@ pub(super) unsafe fn add(
 pub(super) unsafe fn kernel_op(params: *const KernelNodeParams) -> Result<Op> {
     // SAFETY: the caller's promise, here and below.
     let given = unsafe { params.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
-    if !given.extra.is_null() {
-        return Err(CudaError::NOT_SUPPORTED.into());
-    }
     let (grid, block) = (given.grid, given.block);
-    let params = unsafe { super::kernel::param_bytes(given.function, given.params)? };
+    let mut in_buffer = match given.extra.is_null() {
+        true => None,
+        false => Some(unsafe { in_buffer(given.function, given.params, given.extra)? }),
+    };
+    let pointers = in_buffer.as_mut().map_or(given.params, |pointers| pointers.as_mut_ptr());
+    let params = unsafe { super::kernel::param_bytes(given.function, pointers)? };
     Ok(Op::Kernel(Kernel {
         handle: given.function as usize,
         grid: [grid.x, grid.y, grid.z],

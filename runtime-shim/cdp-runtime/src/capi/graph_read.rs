@@ -15,7 +15,8 @@ struct Out<T>(T);
 // SAFETY: pointers of the program, which the program gets back on the thread that asks.
 unsafe impl<T> Send for Out<T> {}
 
-fn read<T>(node: *mut c_void, find: impl FnOnce(&Op) -> Option<T>) -> Result<T> {
+/// What `find` finds in a node; another kind of node is an error.
+pub(super) fn read<T>(node: *mut c_void, find: impl FnOnce(&Op) -> Option<T>) -> Result<T> {
     let found = graph::with(|graphs| {
         let found = find(&graphs.node(node as NodeId)?.op);
         found.map(Out).ok_or_else(|| DeviceError::from(CudaError::INVALID_VALUE))

@@ -26,12 +26,14 @@ mod library;
 mod memory;
 mod more;
 mod offload;
+mod param_buffer;
 mod peer;
 mod per_thread;
 mod pool;
 mod register;
 mod stream;
 mod symbol;
+mod textures;
 mod user_object;
 
 use std::ffi::c_void;
@@ -60,6 +62,7 @@ pub use self::pool::*;
 pub use self::register::*;
 pub use self::stream::*;
 pub use self::symbol::*;
+pub use self::textures::*;
 pub use self::user_object::*;
 
 pub(crate) use self::copies::copy_kind;

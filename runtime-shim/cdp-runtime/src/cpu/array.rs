@@ -160,7 +160,7 @@ impl CpuDevice {
     }
 
     fn drop_object(&self, object: u64) -> Result<()> {
-        self.state().emulator.destroy_texture(object).map_err(super::convert)
+        self.state().destroy_object(object)
     }
 }
 

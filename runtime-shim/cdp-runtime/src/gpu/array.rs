@@ -6,71 +6,8 @@ use super::GpuDevice;
 use super::driver::{Handle, check};
 use crate::array::*;
 use crate::device::{Arrays, CopyKind, StreamHandle};
+use crate::driver_array::{ArrayDescriptor, DriverResource, DriverTexture};
 use crate::error::{CudaError, Result};
-
-/// `CUDA_ARRAY3D_DESCRIPTOR`
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct ArrayDescriptor {
-    width: usize,
-    height: usize,
-    depth: usize,
-    format: u32,
-    channels: u32,
-    flags: u32,
-}
-
-/// `CUDA_RESOURCE_DESC`
-#[repr(C)]
-pub struct DriverResource {
-    kind: u32,
-    of: DriverUnion,
-    flags: u32,
-}
-
-#[repr(C)]
-union DriverUnion {
-    array: Handle,
-    linear: DriverLinear,
-    pitch_2d: DriverPitch,
-    reserved: [i32; 32],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct DriverLinear {
-    address: u64,
-    format: u32,
-    channels: u32,
-    bytes: usize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct DriverPitch {
-    address: u64,
-    format: u32,
-    channels: u32,
-    width: usize,
-    height: usize,
-    pitch_bytes: usize,
-}
-
-/// `CUDA_TEXTURE_DESC`
-#[repr(C)]
-#[derive(Default)]
-pub struct DriverTexture {
-    address_mode: [u32; 3],
-    filter_mode: u32,
-    flags: u32,
-    max_anisotropy: u32,
-    mipmap_filter_mode: u32,
-    mipmap_level_bias: f32,
-    min_mipmap_level_clamp: f32,
-    max_mipmap_level_clamp: f32,
-    border_color: [f32; 4],
-    reserved: [i32; 12],
-}
 
 /// One side of `CUDA_MEMCPY3D`.
 #[repr(C)]
@@ -157,46 +94,6 @@ const DEVICE: u32 = 2;
 const ARRAY: u32 = 3;
 const UNIFIED: u32 = 4;
 
-/// `CU_TRSF_*`
-const READ_AS_INTEGER: u32 = 0x01;
-const NORMALIZED_COORDINATES: u32 = 0x02;
-const SRGB: u32 = 0x10;
-const DISABLE_TRILINEAR_OPTIMIZATION: u32 = 0x20;
-const SEAMLESS_CUBEMAP: u32 = 0x40;
-
-/// `CUarray_format` and the number of components.
-fn format(format: &ChannelFormat) -> Result<(u32, u32)> {
-    let (channels, bits) = format.channels()?;
-    let size = bits.trailing_zeros() - 3;
-    let format = match (format.kind, bits) {
-        (KIND_UNSIGNED, _) => 1 + size,
-        (KIND_SIGNED, _) => 8 + size,
-        (_, 16) => 0x10,
-        _ => 0x20,
-    };
-    Ok((format, channels))
-}
-
-fn descriptor(info: &ArrayInfo) -> Result<ArrayDescriptor> {
-    let (format, channels) = format(&info.format)?;
-    let [width, height, depth] = info.size.map(|count| count as usize);
-    Ok(ArrayDescriptor { width, height, depth, format, channels, flags: info.flags })
-}
-
-/// The runtime's description of a driver's format.
-fn channel_format(format: u32, channels: u32) -> Result<ChannelFormat> {
-    let (kind, bits) = match format {
-        1..=3 => (KIND_UNSIGNED, 8 << (format - 1)),
-        8..=10 => (KIND_SIGNED, 8 << (format - 8)),
-        0x10 => (KIND_FLOAT, 16),
-        0x20 => (KIND_FLOAT, 32),
-        _ => return Err(CudaError::NOT_SUPPORTED.into()),
-    };
-    let mut all = [0; 4];
-    all.iter_mut().take(channels as usize).for_each(|one| *one = bits);
-    Ok(ChannelFormat { bits: all, kind })
-}
-
 fn place(device: &GpuDevice, place: CopySide, linear: u32) -> Result<DriverPlace> {
     let mut found = DriverPlace::nowhere(linear);
     match place {
@@ -218,45 +115,19 @@ fn driver_resource(
     device: &GpuDevice,
     resource: &Resource,
 ) -> Result<(DriverResource, ChannelFormat)> {
-    let mut described = DriverResource { kind: 0, of: DriverUnion { reserved: [0; 32] }, flags: 0 };
     let elements = match *resource {
-        Resource::Array(array) => {
-            described.of.array = device.array(array)?;
-            device.array_info(array)?.format
-        }
-        Resource::Mipmap(mipmap) => {
-            described.kind = 1;
-            described.of.array = mipmap.0 as Handle;
-            device.array_info(device.mipmap_level(mipmap, 0)?)?.format
-        }
-        Resource::Linear { address, format: elements, bytes } => {
-            let (format, channels) = format(&elements)?;
-            described.kind = 2;
-            described.of.linear = DriverLinear { address, format, channels, bytes: bytes as usize };
-            elements
-        }
-        Resource::Pitch2D { address, format: elements, size, pitch_bytes } => {
-            let (format, channels) = format(&elements)?;
-            described.kind = 3;
-            described.of.pitch_2d = DriverPitch {
-                address,
-                format,
-                channels,
-                width: size[0] as usize,
-                height: size[1] as usize,
-                pitch_bytes: pitch_bytes as usize,
-            };
-            elements
-        }
+        Resource::Array(array) => device.array_info(array)?.format,
+        Resource::Mipmap(mipmap) => device.array_info(device.mipmap_level(mipmap, 0)?)?.format,
+        Resource::Linear { format, .. } | Resource::Pitch2D { format, .. } => format,
     };
-    Ok((described, elements))
+    Ok((DriverResource::new(resource)?, elements))
 }
 
 impl Arrays for GpuDevice {
     fn create_array(&self, info: &ArrayInfo) -> Result<ArrayHandle> {
         info.check()?;
         let driver = self.bind()?;
-        let descriptor = descriptor(info)?;
+        let descriptor = ArrayDescriptor::new(info)?;
         let mut array: Handle = std::ptr::null_mut();
         // SAFETY: target and description valid; the driver checks the description.
         check(unsafe { (driver.cuArray3DCreate_v2)(&mut array, &descriptor) })?;
@@ -275,7 +146,7 @@ impl Arrays for GpuDevice {
     fn create_mipmap(&self, info: &ArrayInfo, levels: u32) -> Result<MipmapHandle> {
         info.check()?;
         let driver = self.bind()?;
-        let descriptor = descriptor(info)?;
+        let descriptor = ArrayDescriptor::new(info)?;
         let mut mipmap: Handle = std::ptr::null_mut();
         // SAFETY: target and description valid; the driver checks the description.
         check(unsafe { (driver.cuMipmappedArrayCreate)(&mut mipmap, &descriptor, levels) })?;
@@ -318,11 +189,7 @@ impl Arrays for GpuDevice {
         let mut found = ArrayDescriptor::default();
         // SAFETY: target valid, the array is alive.
         check(unsafe { (driver.cuArray3DGetDescriptor_v2)(&mut found, handle) })?;
-        Ok(ArrayInfo {
-            format: channel_format(found.format, found.channels)?,
-            size: [found.width, found.height, found.depth].map(|count| count as u64),
-            flags: found.flags,
-        })
+        found.info()
     }
 
     unsafe fn copy_3d(
@@ -363,25 +230,7 @@ impl Arrays for GpuDevice {
         let driver = self.bind()?;
         let (described, elements) = driver_resource(self, resource)?;
         texture.check(resource, &elements)?;
-        let mut flags = 0;
-        let mut set = |on: bool, flag: u32| flags |= if on { flag } else { 0 };
-        set(texture.read_mode == 0 && elements.kind != KIND_FLOAT, READ_AS_INTEGER);
-        set(texture.normalized_coords != 0, NORMALIZED_COORDINATES);
-        set(texture.srgb != 0, SRGB);
-        set(texture.disable_trilinear_optimization != 0, DISABLE_TRILINEAR_OPTIMIZATION);
-        set(texture.seamless_cubemap != 0, SEAMLESS_CUBEMAP);
-        let sampler = DriverTexture {
-            address_mode: texture.address_mode,
-            filter_mode: texture.filter_mode,
-            flags,
-            max_anisotropy: texture.max_anisotropy,
-            mipmap_filter_mode: texture.mipmap_filter_mode,
-            mipmap_level_bias: texture.mipmap_level_bias,
-            min_mipmap_level_clamp: texture.min_mipmap_level_clamp,
-            max_mipmap_level_clamp: texture.max_mipmap_level_clamp,
-            border_color: texture.border_color,
-            reserved: [0; 12],
-        };
+        let sampler = DriverTexture::new(texture, &elements);
         let mut object = 0;
         // SAFETY: target and descriptions valid; the driver checks what they say.
         check(unsafe {

@@ -12,10 +12,11 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 
-use super::array::{ArrayDescriptor, DriverCopy, DriverResource, DriverTexture};
+use super::array::DriverCopy;
 use super::condition::DriverHostNode;
 use super::graph::{DriverKernelNode, DriverSet};
 use crate::device::{LaunchAttribute, Location};
+use crate::driver_array::{ArrayDescriptor, DriverResource, DriverTexture};
 use crate::error::{CudaError, DeviceError, Result};
 
 /// `CUresult` as a number.

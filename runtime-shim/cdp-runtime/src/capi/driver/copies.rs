@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use super::*;
 use crate::array::{ArrayHandle, Copy3D, CopySide};
-use crate::device::{Copy2D, CopyKind, StreamHandle};
-use crate::graph::capture;
+use crate::device::{CopyKind, StreamHandle};
+use crate::graph::{Op, capture};
 
 type Stream = *mut c_void;
 type Host = *mut c_void;
@@ -38,7 +38,7 @@ pub struct Rectangle {
     height: usize,
 }
 
-/// One side of `CUDA_MEMCPY3D`
+/// One side of `CUDA_MEMCPY3D`; `CUDA_MEMCPY3D_PEER` has a context where the other has nothing.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Side3D {
@@ -98,6 +98,40 @@ impl From<Rectangle> for Cuboid {
 }
 
 impl Side3D {
+    /// The description of a side, in such memory if it is no array.
+    fn of(side: CopySide, memory: u32) -> Side3D {
+        let nowhere = Side3D {
+            x_bytes: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            memory,
+            host: 0,
+            device: 0,
+            array: 0,
+            reserved: 0,
+            pitch_bytes: 0,
+            rows: 0,
+        };
+        match side {
+            CopySide::Array { array, x_bytes, y, z } => Side3D {
+                x_bytes: x_bytes as usize,
+                y: y as usize,
+                z: z as usize,
+                memory: ARRAY,
+                array: array.0,
+                ..nowhere
+            },
+            CopySide::Linear { address, pitch_bytes, rows } => {
+                let (pitch_bytes, rows) = (pitch_bytes as usize, rows as usize);
+                match memory {
+                    HOST => Side3D { host: address, pitch_bytes, rows, ..nowhere },
+                    _ => Side3D { device: address, pitch_bytes, rows, ..nowhere },
+                }
+            }
+        }
+    }
+
     fn place(&self, width_bytes: usize) -> Result<CopySide> {
         let first = match self.memory {
             HOST => self.host,
@@ -127,35 +161,70 @@ impl Cuboid {
         }
     }
 
+    fn copy(&self) -> Result<Copy3D> {
+        Ok(Copy3D {
+            dst: self.dst.place(self.width_bytes)?,
+            src: self.src.place(self.width_bytes)?,
+            width_bytes: self.width_bytes as u64,
+            height: self.height as u64,
+            depth: self.depth as u64,
+        })
+    }
+
+    /// What a node of a graph does that copies this.
+    pub(super) fn op(&self) -> Result<Op> {
+        Ok(Op::Box(self.copy()?, self.kind()))
+    }
+
+    /// The description of what a node copies; `None` if it does something else.
+    pub(super) fn of(op: &Op) -> Option<Cuboid> {
+        let memory = |of_host: bool, kind: CopyKind| match kind {
+            CopyKind::Default => UNIFIED,
+            _ if of_host => HOST,
+            _ => DEVICE,
+        };
+        let cuboid = |copy: &Copy3D, kind: CopyKind| Cuboid {
+            src: Side3D::of(
+                copy.src,
+                memory(matches!(kind, CopyKind::HostToDevice | CopyKind::HostToHost), kind),
+            ),
+            dst: Side3D::of(
+                copy.dst,
+                memory(matches!(kind, CopyKind::DeviceToHost | CopyKind::HostToHost), kind),
+            ),
+            width_bytes: copy.width_bytes as usize,
+            height: copy.height as usize,
+            depth: copy.depth as usize,
+        };
+        match op {
+            Op::Box(copy, kind) => Some(cuboid(copy, *kind)),
+            Op::Rectangle(copy, kind) => {
+                let side = |address: u64, pitch: usize| CopySide::Linear {
+                    address,
+                    pitch_bytes: pitch as u64,
+                    rows: copy.height as u64,
+                };
+                let copy = Copy3D {
+                    dst: side(copy.dst, copy.dst_pitch_bytes),
+                    src: side(copy.src, copy.src_pitch_bytes),
+                    width_bytes: copy.width_bytes as u64,
+                    height: copy.height as u64,
+                    depth: 1,
+                };
+                Some(cuboid(&copy, *kind))
+            }
+            _ => None,
+        }
+    }
+
     /// # Safety
     /// Host sides are valid, as CUDA demands of the caller.
     unsafe fn run(&self, stream: Option<StreamHandle>) -> Result<()> {
-        if let Some(stream) = stream {
-            capture::refuse(stream)?;
+        let copy = self.copy()?;
+        if capture::recorded(stream, || Ok(Op::Box(copy, self.kind())))? {
+            return Ok(());
         }
-        let device = process::current()?;
-        let (src, dst) = (self.src.place(self.width_bytes)?, self.dst.place(self.width_bytes)?);
-        let (
-            CopySide::Linear { address: from, pitch_bytes: src_pitch, rows: src_rows },
-            CopySide::Linear { address: to, pitch_bytes: dst_pitch, rows: dst_rows },
-        ) = (src, dst)
-        else {
-            let (width_bytes, height) = (self.width_bytes as u64, self.height as u64);
-            let copy = Copy3D { src, dst, width_bytes, height, depth: self.depth as u64 };
-            return unsafe { device.device.copy_3d(&copy, self.kind(), stream) };
-        };
-        for z in 0..self.depth as u64 {
-            let slice = Copy2D {
-                dst: to.wrapping_add(z.wrapping_mul(dst_pitch.wrapping_mul(dst_rows))),
-                dst_pitch_bytes: dst_pitch as usize,
-                src: from.wrapping_add(z.wrapping_mul(src_pitch.wrapping_mul(src_rows))),
-                src_pitch_bytes: src_pitch as usize,
-                width_bytes: self.width_bytes,
-                height: self.height,
-            };
-            unsafe { device.device.copy_2d(&slice, self.kind(), stream)? };
-        }
-        Ok(())
+        unsafe { process::current()?.device.copy_3d(&copy, self.kind(), stream) }
     }
 }
 
@@ -199,6 +268,8 @@ driver_functions! {
         cudaMemcpyAsync(dst as Host, src as Host, bytes, ON_DEVICE, stream)
     }
     Context fn cuMemcpy2DAsync_v2(copy: *const Rectangle, stream: Stream) { described(copy, Some(stream)) }
+    Context fn cuMemcpy3DPeer(copy: *const Cuboid) { described(copy, None) }
+    Context fn cuMemcpy3DPeerAsync(copy: *const Cuboid, stream: Stream) { described(copy, Some(stream)) }
     Context fn cuMemcpy3DAsync_v2(copy: *const Cuboid, stream: Stream) { described(copy, Some(stream)) }
 }
 
@@ -208,6 +279,7 @@ per_thread_variants! {
     cuMemcpyDtoHAsync_v2_ptsz = cuMemcpyDtoHAsync_v2(dst: Host, src: u64, bytes: usize, stream: Stream) in stream;
     cuMemcpyDtoDAsync_v2_ptsz = cuMemcpyDtoDAsync_v2(dst: u64, src: u64, bytes: usize, stream: Stream) in stream;
     cuMemcpy2DAsync_v2_ptsz = cuMemcpy2DAsync_v2(copy: *const Rectangle, stream: Stream) in stream;
+    cuMemcpy3DPeerAsync_ptsz = cuMemcpy3DPeerAsync(copy: *const Cuboid, stream: Stream) in stream;
     cuMemcpy3DAsync_v2_ptsz = cuMemcpy3DAsync_v2(copy: *const Cuboid, stream: Stream) in stream;
 }
 
@@ -218,5 +290,6 @@ waiting_variants! {
     cuMemcpyDtoD_v2_ptds = cuMemcpyDtoD_v2(dst: u64, src: u64, bytes: usize);
     cuMemcpy2D_v2_ptds = cuMemcpy2D_v2(copy: *const Rectangle);
     cuMemcpy2DUnaligned_v2_ptds = cuMemcpy2DUnaligned_v2(copy: *const Rectangle);
+    cuMemcpy3DPeer_ptds = cuMemcpy3DPeer(copy: *const Cuboid);
     cuMemcpy3D_v2_ptds = cuMemcpy3D_v2(copy: *const Cuboid);
 }

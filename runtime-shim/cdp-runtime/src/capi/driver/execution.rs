@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::super::kernel::{described, launch};
+use super::super::param_buffer::in_buffer;
 use super::*;
 use crate::device::{KernelAttributes, LaunchAttribute, LaunchConfig, StreamHandle};
 
@@ -36,57 +37,16 @@ impl DriverConfig {
     }
 }
 
-/// The buffer that `extra` leads to, if it does.
-///
-/// # Safety
-/// A list that ends with `CU_LAUNCH_PARAM_END`, as CUDA demands of the caller.
-unsafe fn buffer(mut extra: Args) -> Result<Option<(*mut u8, usize)>> {
-    const END: usize = 0;
-    const POINTER: usize = 1;
-    const BYTES: usize = 2;
-    if extra.is_null() {
-        return Ok(None);
-    }
-    let (mut place, mut bytes) = (std::ptr::null_mut(), 0);
-    loop {
-        let (key, value) = unsafe { (*extra as usize, *extra.add(1)) };
-        match key {
-            END => break,
-            POINTER => place = value.cast(),
-            BYTES => bytes = unsafe { *value.cast::<usize>() },
-            _ => return Err(CudaError::INVALID_VALUE.into()),
-        }
-        extra = unsafe { extra.add(2) };
-    }
-    Ok(Some((place, bytes)))
-}
-
 /// Launches with parameters of either kind.
 ///
 /// # Safety
 /// As CUDA demands of the caller.
 unsafe fn start(function: Function, config: LaunchConfig<'_>, params: Args, extra: Args) -> u32 {
     call(|| {
-        let Some((place, bytes)) = (unsafe { buffer(extra)? }) else {
+        if extra.is_null() {
             return unsafe { launch(function, config, params) };
-        };
-        if !params.is_null() {
-            return Err(CudaError::INVALID_VALUE.into());
         }
-        let state = process::current()?;
-        let kernel = state.kernel(function as usize)?.kernel;
-        let (mut pointers, mut end) = (Vec::new(), 0);
-        for (offset, size) in state.device.kernel_params(kernel)? {
-            end = end.max(offset + size);
-            if place.is_null() || offset + size > bytes as u64 {
-                return Err(CudaError::INVALID_VALUE.into());
-            }
-            pointers.push(unsafe { place.add(offset as usize) }.cast::<c_void>());
-        }
-        // So an H200 answers where the size has the padding behind a struct as well.
-        if bytes as u64 > end {
-            return Err(CudaError::LAUNCH_OUT_OF_RESOURCES.into());
-        }
+        let mut pointers = unsafe { in_buffer(function, params, extra)? };
         unsafe { launch(function, config, pointers.as_mut_ptr()) }
     })
 }

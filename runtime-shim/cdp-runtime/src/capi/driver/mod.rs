@@ -9,10 +9,12 @@
 //! What is not here: green contexts, virtual memory management, texture references, and what the runtime's
 //! calls refuse too.
 
+mod arrays;
 mod copies;
 mod device;
 mod execution;
 mod forward;
+mod graphs;
 mod lookup;
 mod memory;
 mod modules;
@@ -23,10 +25,12 @@ mod tensor_maps;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+pub use self::arrays::*;
 pub use self::copies::*;
 pub use self::device::*;
 pub use self::execution::*;
 pub use self::forward::*;
+pub use self::graphs::*;
 pub use self::memory::*;
 pub use self::modules::*;
 pub use self::streams::*;
@@ -213,12 +217,18 @@ unsafe impl Sync for Function {}
 /// Every function of the driver by its symbol, with whether the CPU device has it.
 pub fn functions() -> impl Iterator<Item = (&'static str, bool, *const ())> {
     let own = [
+        arrays::OWN,
+        arrays::PER_THREAD,
+        arrays::WAITING,
         copies::OWN,
         copies::PER_THREAD,
         copies::WAITING,
         device::OWN,
         execution::OWN,
         execution::PER_THREAD,
+        graphs::OWN,
+        graphs::PER_THREAD,
+        graphs::WAITING,
         memory::OWN,
         memory::PER_THREAD,
         memory::WAITING,

@@ -1,12 +1,13 @@
-//! Streams, events, functions of the host, captures and graphs. The structs of a graph's nodes are the runtime's.
+//! Streams, events, functions of the host, and captures.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 
 use super::*;
 
 type Stream = *mut c_void;
 type Event = *mut c_void;
 type Graph = *mut c_void;
+type Nodes = *const *mut c_void;
 type Made = *mut *mut c_void;
 
 driver_functions! {
@@ -60,21 +61,36 @@ driver_functions! {
     }
     Context fn cuStreamBeginCapture_v2(stream: Stream, mode: u32) { cudaStreamBeginCapture(stream, mode) }
     Context fn cuStreamEndCapture(stream: Stream, graph: Made) { cudaStreamEndCapture(stream, graph) }
+    Context fn cuStreamBeginCaptureToGraph(
+        stream: Stream, graph: Graph, after: Nodes, edges: *const c_void, count: usize, mode: u32,
+    ) {
+        cudaStreamBeginCaptureToGraph(stream, graph, after, edges, count, mode)
+    }
+    Context fn cuStreamGetCaptureInfo(stream: Stream, status: *mut u32, id: *mut u64) {
+        let (graph, nodes) = (std::ptr::null_mut(), std::ptr::null_mut());
+        cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, std::ptr::null_mut(), std::ptr::null_mut())
+    }
+    Context fn cuStreamGetCaptureInfo_v2(
+        stream: Stream, status: *mut u32, id: *mut u64, graph: Made, nodes: *mut Nodes, count: *mut usize,
+    ) {
+        cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, std::ptr::null_mut(), count)
+    }
+    Context fn cuStreamGetCaptureInfo_v3(
+        stream: Stream, status: *mut u32, id: *mut u64, graph: Made, nodes: *mut Nodes,
+        edges: *mut *const c_void, count: *mut usize,
+    ) {
+        cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, edges, count)
+    }
+    Context fn cuStreamUpdateCaptureDependencies(stream: Stream, nodes: Nodes, count: usize, flags: u32) {
+        cudaStreamUpdateCaptureDependencies(stream, nodes, std::ptr::null(), count, flags)
+    }
+    Context fn cuStreamUpdateCaptureDependencies_v2(
+        stream: Stream, nodes: Nodes, edges: *const c_void, count: usize, flags: u32,
+    ) {
+        cudaStreamUpdateCaptureDependencies(stream, nodes, edges, count, flags)
+    }
     Context fn cuStreamIsCapturing(stream: Stream, status: *mut u32) { cudaStreamIsCapturing(stream, status) }
     Context fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) { cudaThreadExchangeStreamCaptureMode(mode) }
-    Context fn cuGraphCreate(graph: Made, flags: u32) { cudaGraphCreate(graph, flags) }
-    Context fn cuGraphDestroy(graph: Graph) { cudaGraphDestroy(graph) }
-    Context fn cuGraphClone(clone: Made, graph: Graph) { cudaGraphClone(clone, graph) }
-    Context fn cuGraphGetNodes(graph: Graph, nodes: Made, count: *mut usize) { cudaGraphGetNodes(graph, nodes, count) }
-    Context fn cuGraphInstantiateWithFlags(executable: Made, graph: Graph, flags: u64) {
-        cudaGraphInstantiateWithFlags(executable, graph, flags)
-    }
-    Context fn cuGraphUpload(executable: Graph, stream: Stream) { cudaGraphUpload(executable, stream) }
-    Context fn cuGraphLaunch(executable: Graph, stream: Stream) { cudaGraphLaunch(executable, stream) }
-    Context fn cuGraphExecDestroy(executable: Graph) { cudaGraphExecDestroy(executable) }
-    Context fn cuGraphDebugDotPrint(graph: Graph, path: *const c_char, flags: u32) {
-        cudaGraphDebugDotPrint(graph, path, flags)
-    }
 }
 
 per_thread_variants! {
@@ -84,7 +100,22 @@ per_thread_variants! {
     cuStreamAddCallback_ptsz = cuStreamAddCallback(stream: Stream, callback: Option<StreamCallback>, data: *mut c_void, flags: u32) in stream;
     cuLaunchHostFunc_ptsz = cuLaunchHostFunc(stream: Stream, function: Option<HostFunction>, data: *mut c_void) in stream;
     cuEventRecord_ptsz = cuEventRecord(event: Event, stream: Stream) in stream;
-    cuGraphLaunch_ptsz = cuGraphLaunch(executable: Graph, stream: Stream) in stream;
     cuStreamBeginCapture_v2_ptsz = cuStreamBeginCapture_v2(stream: Stream, mode: u32) in stream;
     cuStreamEndCapture_ptsz = cuStreamEndCapture(stream: Stream, graph: Made) in stream;
+    cuStreamBeginCaptureToGraph_ptsz = cuStreamBeginCaptureToGraph(stream: Stream, graph: Graph, after: Nodes, edges: *const c_void, count: usize, mode: u32) in stream;
+    cuStreamGetCaptureInfo_ptsz = cuStreamGetCaptureInfo(stream: Stream, status: *mut u32, id: *mut u64) in stream;
+    cuStreamGetCaptureInfo_v2_ptsz = cuStreamGetCaptureInfo_v2(stream: Stream, status: *mut u32, id: *mut u64, graph: Made, nodes: *mut Nodes, count: *mut usize) in stream;
+    cuStreamGetCaptureInfo_v3_ptsz = cuStreamGetCaptureInfo_v3(stream: Stream, status: *mut u32, id: *mut u64, graph: Made, nodes: *mut Nodes, edges: *mut *const c_void, count: *mut usize) in stream;
+    cuStreamUpdateCaptureDependencies_ptsz = cuStreamUpdateCaptureDependencies(stream: Stream, nodes: Nodes, count: usize, flags: u32) in stream;
+    cuStreamUpdateCaptureDependencies_v2_ptsz = cuStreamUpdateCaptureDependencies_v2(stream: Stream, nodes: Nodes, edges: *const c_void, count: usize, flags: u32) in stream;
+    cuStreamIsCapturing_ptsz = cuStreamIsCapturing(stream: Stream, status: *mut u32) in stream;
+    cuStreamGetFlags_ptsz = cuStreamGetFlags(stream: Stream, flags: *mut u32) in stream;
+    cuStreamGetPriority_ptsz = cuStreamGetPriority(stream: Stream, priority: *mut i32) in stream;
+    cuStreamGetId_ptsz = cuStreamGetId(stream: Stream, id: *mut u64) in stream;
+    cuStreamGetDevice_ptsz = cuStreamGetDevice(stream: Stream, device: *mut i32) in stream;
+    cuStreamGetCtx_ptsz = cuStreamGetCtx(stream: Stream, target: Made) in stream;
+    cuStreamGetAttribute_ptsz = cuStreamGetAttribute(stream: Stream, attribute: u32, value: *mut [u64; 8]) in stream;
+    cuStreamSetAttribute_ptsz = cuStreamSetAttribute(stream: Stream, attribute: u32, value: *const [u64; 8]) in stream;
+    cuStreamAttachMemAsync_ptsz = cuStreamAttachMemAsync(stream: Stream, address: u64, bytes: usize, flags: u32) in stream;
+    cuEventRecordWithFlags_ptsz = cuEventRecordWithFlags(event: Event, stream: Stream, flags: u32) in stream;
 }

@@ -58,6 +58,14 @@ impl State {
         Ok(())
     }
 
+    /// Destroys a texture or surface object after all work: kernels that were launched with it still read by it, as on
+    /// a GPU, where they have begun by then.
+    pub fn destroy_object(&mut self, object: u64) -> Result<()> {
+        self.alive()?;
+        self.wait_for(Work::All)?;
+        self.emulator.destroy_texture(object).map_err(convert)
+    }
+
     /// Tells the checks that memory is there for what follows in a stream.
     pub fn allocated_in_stream(&mut self, address: u64, stream: StreamHandle) -> Result<()> {
         self.alive()?;
