@@ -121,7 +121,10 @@ impl<'a> Checker<'a> {
                 "a builtin variable cannot be written".to_owned(),
                 "it is set by the launch; copy it into a variable of your own",
             ),
-            Kind::RValue(_) | Kind::Braces(_) => {
+            // An operator of a class may change an xvalue, those of the language may not.
+            kind if matches!(kind, Kind::RValue(_) | Kind::Braces(_))
+                || value.expiring && self.types.record_id(value.ty).is_none() =>
+            {
                 let what = match op {
                     "++" | "--" => "the operand",
                     "asm" => "an output",
@@ -183,7 +186,7 @@ impl<'a> Checker<'a> {
                 return Some(Value::lvalue(addr, ty, span));
             }
         };
-        Some(Value::new(kind, right.ty, span))
+        Some(Value { expiring: right.expiring, ..Value::new(kind, right.ty, span) })
     }
 
     pub fn conditional(&mut self, parts: &'a ast::ConditionalExpr, span: Span) -> Checked<'a> {
@@ -235,12 +238,13 @@ impl<'a> Checker<'a> {
         let loc = self.loc(at.whole);
         // Two lvalues of one type stay an lvalue (C++ [expr.cond]).
         let objects = matches!(a.kind, Kind::LValue(_)) && matches!(b.kind, Kind::LValue(_));
+        let objects = objects && a.expiring == b.expiring;
         if objects && a.ty == b.ty && !self.types.is_void(a.ty) {
-            let ty = a.ty;
+            let (ty, expiring) = (a.ty, a.expiring);
             let (a, b) = (self.address(a), self.address(b));
             let pointer = a.ty;
             let addr = self.select(cond, a, b, pointer, loc);
-            return Some(Value::lvalue(addr, ty, at.whole));
+            return Some(Value::referred(addr, ty, expiring, at.whole));
         }
         let (a, b) = (self.rvalue(a), self.rvalue(b));
         a.sound(&self.types)?;

@@ -68,6 +68,16 @@ impl<'a> Checker<'a> {
         if self.is_error(&value) {
             return Basic::Error.into();
         }
+        // `auto &&` takes objects too: a reference to one collapses to `auto &`.
+        if let CType::Reference { to, rvalue: true } = *self.types.get(pattern.id)
+            && self.types.basic(to) == Some(Basic::Auto)
+            && to == to.unqualified()
+            && value.is_lvalue()
+            && !value.expiring
+            && !matches!(value.kind, Kind::Fns(_))
+        {
+            return self.types.lvalue_ref_to(value.ty);
+        }
         let by_reference = self.types.referent(pattern);
         let actual = match &value.kind {
             Kind::Fns(functions) => match functions.user.as_slice() {

@@ -213,7 +213,7 @@ impl<'a> Checker<'a> {
         let ty = self.types.ir_type(ret);
         let expr = Expr::new(ExprKind::Call { callee, args }, ty, loc);
         match *self.types.get(ret.id) {
-            CType::Reference { to, .. } => Value::lvalue(expr, to, span),
+            CType::Reference { to, rvalue } => Value::referred(expr, to, rvalue, span),
             _ => Value::rvalue(expr, ret, span),
         }
     }

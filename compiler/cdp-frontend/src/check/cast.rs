@@ -200,7 +200,7 @@ impl<'a> Checker<'a> {
     ) -> Checked<'a> {
         if self.rank(&value, to).is_some() {
             let addr = self.apply(value, to);
-            return Some(Value::lvalue(addr, referent, span));
+            return Some(Value::referred(addr, referent, rvalue, span));
         }
         let same = self.similar(value.ty, referent);
         let object = value.is_lvalue()
@@ -218,7 +218,7 @@ impl<'a> Checker<'a> {
         }
         let addr = self.address(value);
         let addr = self.pointer_cast(addr, to);
-        Some(Value::lvalue(addr, referent, span))
+        Some(Value::referred(addr, referent, rvalue, span))
     }
 
     /// `T(args)` and `T{args}`.
@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
 
     /// `T{...}` with the list as written.
     pub fn list_value(&mut self, ty: QualType, list: &'a ast::InitList, span: Span) -> Checked<'a> {
-        let (ty, node) = self.init_braces(ty, list, span, "");
+        let (ty, node) = self.init_list(ty, list, span, "");
         let ty = ty.unqualified();
         if self.types.is_error(ty) {
             return None;

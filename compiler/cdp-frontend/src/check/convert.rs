@@ -7,7 +7,6 @@ use cdp_ir as ir;
 use cdp_ir::{Const, Expr, ExprKind, Type};
 
 use super::ctype::{Basic, CType, QualType, Quals};
-use super::rank::Class;
 use super::state::Checker;
 use super::value::{Kind, Value};
 use crate::ast;
@@ -40,7 +39,7 @@ impl<'a> Checker<'a> {
         }
         match self.rank(&value, to) {
             Some(rank) => {
-                if value.string.is_some() && rank.class == Class::Exact && rank.detail == 3 {
+                if value.string.is_some() && rank.drops_const() {
                     self.warn_string_to_char(value.span, to);
                 }
                 if !matches!(purpose, Purpose::Operand(_)) {

@@ -46,6 +46,10 @@ impl Quals {
     pub fn cv(self) -> Quals {
         Quals(self.0 & 3)
     }
+    /// How many there are.
+    pub fn count(self) -> u8 {
+        self.0.count_ones() as u8
+    }
     pub fn is_const(self) -> bool {
         self.has(Quals::CONST)
     }
@@ -256,6 +260,10 @@ impl CTypes {
 
     pub fn lvalue_ref_to(&mut self, to: QualType) -> QualType {
         QualType::new(self.intern(CType::Reference { to, rvalue: false }))
+    }
+
+    pub fn rvalue_ref_to(&mut self, to: QualType) -> QualType {
+        QualType::new(self.intern(CType::Reference { to, rvalue: true }))
     }
 
     pub fn array_of(&mut self, elem: QualType, len: Option<u64>) -> QualType {

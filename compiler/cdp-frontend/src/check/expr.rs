@@ -275,11 +275,12 @@ impl<'a> Checker<'a> {
             let expr = self.read_axis(variable, axis, ir_ty, loc);
             return Some(Value::new(Kind::RValue(expr), ty, span));
         }
+        let expiring = value.expiring;
         let mut value = value;
         for index in path {
             value = self.field_at(value, index, span)?;
         }
-        Some(value)
+        Some(Value { expiring, ..value })
     }
 
     fn no_member(&mut self, ty: QualType, member: ast::Ident) {

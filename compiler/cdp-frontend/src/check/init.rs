@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
     ) -> (QualType, Node) {
         match &init.kind {
             InitializerKind::Assign(expr) => self.init_expr(ty, expr, name),
-            InitializerKind::Brace(list) => self.init_braces(ty, list, init.span, name),
+            InitializerKind::Brace(list) => self.init_list(ty, list, init.span, name),
             InitializerKind::Paren(args) => {
                 let node = self.init_paren(ty, args, init.span, name);
                 (ty, node)
@@ -112,6 +112,30 @@ impl<'a> Checker<'a> {
         let constant = self.string_const(literal);
         let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(span));
         Some((ty, Node::Value(Expr::new(ExprKind::Const(constant), ir_ty, loc))))
+    }
+
+    /// `T x{...}` and `T{...}`, which are direct: a number alone in the list may become an enumeration whose underlying
+    /// type is fixed (C++17 [dcl.init.list]).
+    pub fn init_list(
+        &mut self,
+        ty: QualType,
+        list: &'a ast::InitList,
+        span: Span,
+        name: &str,
+    ) -> (QualType, Node) {
+        if let ([one], Some(id)) = (list.items.as_slice(), self.types.enum_id(ty))
+            && one.path.is_none()
+            && self.types.enumeration(id).fixed
+            && let given = self.alone(&one.value).ty
+            && self.types.is_arithmetic(given)
+        {
+            let underlying = self.types.enumeration(id).underlying.into();
+            let (_, node) = self.init_braces(underlying, list, span, name);
+            let Node::Value(number) = node else { return (ty, node) };
+            let ir_ty = self.types.ir_type(ty);
+            return (ty, Node::Value(self.cast(number, ir_ty)));
+        }
+        self.init_braces(ty, list, span, name)
     }
 
     pub fn init_braces(

@@ -46,15 +46,13 @@ impl<'a> Checker<'a> {
     pub fn unary(&mut self, unary: &'a ast::UnaryExpr, span: Span) -> Checked<'a> {
         let (op, at) = (unary.op, At { op: unary.op_span, whole: span });
         let value = self.expr(&unary.operand);
-        if op == UnaryOp::AddrOf {
-            return self.address_of(value, at);
-        }
         value.sound(&self.types)?;
         let value = match self.overloaded(&[op.text()], [value], at) {
             Ok(result) => return result,
             Err([value]) => value,
         };
         match op {
+            UnaryOp::AddrOf => self.address_of(value, at),
             UnaryOp::Deref => self.deref(value, at),
             UnaryOp::PreInc => self.step(value, BinaryOp::Add, true, at),
             UnaryOp::PreDec => self.step(value, BinaryOp::Sub, true, at),
@@ -123,9 +121,9 @@ impl<'a> Checker<'a> {
     }
 
     fn address_of(&mut self, value: Value<'a>, at: At) -> Checked<'a> {
-        value.sound(&self.types)?;
         let what = match &value.kind {
             Kind::Fns(_) => return Some(Value { span: at.whole, ..value }),
+            _ if value.expiring => Some("`&` of an rvalue reference's object".to_owned()),
             Kind::LValue(_) | Kind::ConstVar(..) | Kind::Pending(_) => None,
             Kind::BitField { .. } => Some("a bit-field has no address".to_owned()),
             Kind::Builtin(variable) => {

@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
     }
 
     fn rank_any(&mut self, arg: &Value<'a>, levels: u8, is_const: bool) -> Option<Rank> {
-        let exact = Rank { class: Class::Exact, detail: 2 };
+        let exact = Rank { detail: 2, ..Rank::EXACT };
         if arg.null {
             return Some(exact);
         }
@@ -213,8 +213,7 @@ impl<'a> Checker<'a> {
         let mut some_better = false;
         for (index, (a, b)) in ours.1.iter().zip(theirs.1).enumerate() {
             let mixed = reference(ours.0, index) != reference(theirs.0, index);
-            let alike = mixed && a.class == Class::Exact && b.class == Class::Exact;
-            match if alike { std::cmp::Ordering::Equal } else { a.cmp(b) } {
+            match if mixed { a.unbound().cmp(&b.unbound()) } else { a.cmp(b) } {
                 std::cmp::Ordering::Greater => return false,
                 std::cmp::Ordering::Less => some_better = true,
                 std::cmp::Ordering::Equal => {}

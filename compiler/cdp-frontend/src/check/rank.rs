@@ -16,6 +16,9 @@ pub struct Rank {
     pub class: Class,
     /// Within the class.
     pub detail: u8,
+    /// How a reference binds, which counts between two references only: the qualifiers that it adds, and whether it
+    /// is one to an lvalue that binds to something else.
+    pub binding: u8,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,12 +30,25 @@ pub enum Class {
     Ellipsis,
 }
 
+/// Of an exact conversion that is only taken because C took it.
+const DEPRECATED: u8 = 8;
+
 impl Rank {
-    pub const EXACT: Rank = Rank { class: Class::Exact, detail: 0 };
-    pub const ELLIPSIS: Rank = Rank { class: Class::Ellipsis, detail: 0 };
+    pub const EXACT: Rank = Rank { class: Class::Exact, detail: 0, binding: 0 };
+    pub const ELLIPSIS: Rank = Rank { class: Class::Ellipsis, detail: 0, binding: 0 };
+
+    /// The conversion without the reference that binds to its result.
+    pub fn unbound(self) -> Rank {
+        Rank { binding: 0, ..self }
+    }
+
+    /// A string literal loses its `const`.
+    pub fn drops_const(self) -> bool {
+        self.class == Class::Exact && self.detail >= DEPRECATED
+    }
 
     fn new(class: Class, detail: u8) -> Self {
-        Rank { class, detail }
+        Rank { class, detail, binding: 0 }
     }
 }
 
@@ -57,7 +73,7 @@ impl<'a> Checker<'a> {
             return Some(Rank::new(Class::Conversion, 0));
         }
         if value.string.is_some() && self.string_to_char(value, to) {
-            return Some(Rank::new(Class::Exact, 3));
+            return Some(Rank::new(Class::Exact, DEPRECATED));
         }
         let from = self.decay(value.ty);
         self.rank_types(from, to)
@@ -87,29 +103,30 @@ impl<'a> Checker<'a> {
         if let Kind::Fns(functions) = &value.kind {
             return self.choose_function(functions, referent).map(|_| Rank::EXACT);
         }
-        if !rvalue && same && binds && referent.quals.has(value.ty.quals.cv()) {
-            let added = referent.quals.cv() != value.ty.quals.cv();
-            return Some(Rank::new(Class::Exact, u8::from(added)));
+        if rvalue == value.expiring && same && binds && referent.quals.has(value.ty.quals.cv()) {
+            let added = referent.quals.cv().without(value.ty.quals);
+            return Some(Rank { binding: added.count(), ..Rank::EXACT });
         }
         if binds
             && self.types.is_array(value.ty)
             && self.types.is_array(referent)
             && let Some(added) = self.qualification(value.ty, referent, true)
         {
-            return Some(Rank::new(Class::Exact, u8::from(added)));
+            return Some(Rank { binding: added, ..Rank::EXACT });
         }
         // Anything else needs a temporary: only for a reference to const, or an rvalue reference.
         let takes_temporary = rvalue || (referent.is_const() && !referent.is_volatile());
-        if !takes_temporary || (rvalue && same && binds) {
+        if !takes_temporary || (rvalue && same && binds && !value.expiring) {
             return None;
         }
-        if same && !referent.quals.has(value.ty.quals.cv()) && binds {
+        let object = binds || self.types.record_id(referent).is_some();
+        if same && object && !referent.quals.has(value.ty.quals.cv()) {
             return None;
         }
         let rank = self.rank(value, referent.unqualified())?;
         // A temporary binds better to an rvalue reference (C++ [over.ics.rank]).
-        let detail = if rvalue { rank.detail } else { rank.detail.max(1) };
-        Some(Rank::new(rank.class, detail))
+        let added = referent.quals.cv().without(value.ty.quals).count();
+        Some(Rank { binding: added + if rvalue { 0 } else { 4 }, ..rank })
     }
 
     pub(super) fn rank_braces(
@@ -191,44 +208,45 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn rank_pointers(&mut self, from: QualType, to: QualType) -> Option<Rank> {
-        if let Some(changed) = self.qualification(from, to, true) {
-            return Some(Rank::new(Class::Exact, u8::from(changed)));
+        if let Some(added) = self.qualification(from, to, true) {
+            return Some(Rank::new(Class::Exact, added));
         }
         let quals_fit = to.quals.has(from.quals.cv());
         if self.types.is_void(to) && !self.types.is_function(from) && quals_fit {
-            return Some(Rank::new(Class::Conversion, 1));
+            let added = to.quals.cv().without(from.quals);
+            return Some(Rank::new(Class::Conversion, 1 + added.count()));
         }
         None
     }
 
-    /// Whether a pointer to `from` becomes a pointer to `to` by adding qualifiers; whether it
-    /// changes anything. C++ [conv.qual].
+    /// Whether a pointer to `from` becomes a pointer to `to` by adding qualifiers, and how many it adds. C++
+    /// [conv.qual]; of two such conversions the one that adds fewer is the better ([over.ics.rank]).
     pub(super) fn qualification(
         &self,
         from: QualType,
         to: QualType,
         all_const: bool,
-    ) -> Option<bool> {
+    ) -> Option<u8> {
         let (a, b) = (from.quals.cv(), to.quals.cv());
         if !b.has(a) {
             return None;
         }
-        let changed = a != b;
-        if changed && !all_const {
+        let added = b.without(a).count();
+        if added > 0 && !all_const {
             return None;
         }
         if from.id == to.id {
-            return Some(changed);
+            return Some(added);
         }
         let next_const = all_const && to.is_const();
         match (self.types.get(from.id), self.types.get(to.id)) {
             (CType::Pointer(x), CType::Pointer(y)) => {
-                self.qualification(*x, *y, next_const).map(|deeper| deeper || changed)
+                self.qualification(*x, *y, next_const).map(|deeper| deeper.saturating_add(added))
             }
             (CType::Array { elem: x, len: n }, CType::Array { elem: y, len: m })
                 if n == m || m.is_none() =>
             {
-                self.qualification(*x, *y, all_const).map(|deeper| deeper || changed)
+                self.qualification(*x, *y, all_const).map(|deeper| deeper.saturating_add(added))
             }
             _ => None,
         }

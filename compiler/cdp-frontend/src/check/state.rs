@@ -104,6 +104,8 @@ pub struct FnState {
     pub break_depth: u32,
     /// Branches of `if` and bodies of `switch` around the place at hand.
     pub branch_depth: u32,
+    /// Inside a branch that an `if constexpr` discards.
+    pub discarded: bool,
     pub switches: Vec<SwitchState>,
     pub next_label: u32,
     /// Labels for `goto`, by name.

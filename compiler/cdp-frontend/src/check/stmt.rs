@@ -178,11 +178,15 @@ impl<'a> Checker<'a> {
         let known = if stmt.constexpr.is_some() { self.known_condition(&cond, stmt) } else { None };
         let entered = self.lint(|lints, checker| lints.enter(&cond, checker));
         self.f.branch_depth += 1;
+        let outer = self.f.discarded;
+        self.f.discarded = outer || known == Some(false);
         let then = self.body_block(&stmt.then);
+        self.f.discarded = outer || known == Some(true);
         let otherwise = match &stmt.otherwise {
             Some(otherwise) => self.body_block(otherwise),
             None => Block::default(),
         };
+        self.f.discarded = outer;
         self.f.branch_depth -= 1;
         self.lint(|lints, checker| lints.leave(entered, &[&then, &otherwise], checker));
         self.scopes.leave();
@@ -454,6 +458,11 @@ impl<'a> Checker<'a> {
 
     fn return_stmt(&mut self, value: Option<&'a ast::Expr>, span: Span) {
         let loc = self.loc(span);
+        // What `if constexpr` discards says nothing of the result's type (C++ [dcl.spec.auto]).
+        if self.f.discarded && (self.f.ret_auto || self.f.auto_pattern.is_some()) {
+            value.map(|expr| self.expr(expr));
+            return;
+        }
         let Some(expr) = value else {
             if self.f.ret_auto
                 && let Some(func) = self.f.func

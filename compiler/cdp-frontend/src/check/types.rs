@@ -97,7 +97,10 @@ impl<'a> Checker<'a> {
         if matches!(expr.kind, ast::ExprKind::Member(_)) || !value.is_lvalue() {
             return value.ty;
         }
-        self.types.lvalue_ref_to(value.ty)
+        match value.expiring {
+            true => self.types.rvalue_ref_to(value.ty),
+            false => self.types.lvalue_ref_to(value.ty),
+        }
     }
 
     /// The type behind a name that the parser took for a type.

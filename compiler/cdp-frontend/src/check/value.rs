@@ -66,6 +66,8 @@ pub struct Value<'a> {
     pub string: Option<&'a ast::StringLit>,
     /// What it promotes to, where its type alone does not tell: it was read from a bit-field.
     pub promoted: Option<QualType>,
+    /// An xvalue: an object that an rvalue reference binds to.
+    pub expiring: bool,
 }
 
 /// What checking gives: nothing where an error has been given.
@@ -73,7 +75,7 @@ pub type Checked<'a> = Option<Value<'a>>;
 
 impl<'a> Value<'a> {
     pub fn new(kind: Kind<'a>, ty: QualType, span: Span) -> Self {
-        Value { ty, kind, span, null: false, string: None, promoted: None }
+        Value { ty, kind, span, null: false, string: None, promoted: None, expiring: false }
     }
 
     pub fn rvalue(expr: Expr, ty: QualType, span: Span) -> Self {
@@ -84,7 +86,12 @@ impl<'a> Value<'a> {
         Value::new(Kind::LValue(addr), ty, span)
     }
 
-    /// Whether it is an lvalue in C++'s sense.
+    /// The object that an expression of reference type means.
+    pub fn referred(addr: Expr, ty: QualType, rvalue: bool, span: Span) -> Self {
+        Value { expiring: rvalue, ..Value::lvalue(addr, ty, span) }
+    }
+
+    /// Whether it is an object: an lvalue in C++'s sense, or an xvalue.
     pub fn is_lvalue(&self) -> bool {
         !matches!(self.kind, Kind::RValue(_) | Kind::Braces(_))
     }
