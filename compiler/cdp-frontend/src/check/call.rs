@@ -197,6 +197,9 @@ impl<'a> Checker<'a> {
             return None;
         }
         let constant = self.evaluator().call(FuncId(PSEUDO_ID | id.0), args)?;
+        if !self.may_stand(&constant) {
+            return None;
+        }
         let (ty, loc) = (self.types.ir_type(ret), self.loc(span));
         Some(Value::rvalue(Expr::new(ExprKind::Const(constant), ty, loc), ret, span))
     }

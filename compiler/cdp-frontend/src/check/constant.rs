@@ -4,21 +4,32 @@
 use cdp_ir::evaluate::{Body, Known, from_f32, from_f64, from_f64_as, truth_of};
 use cdp_ir::{
     BinaryOp, CastKind, Const, Evaluator, Expr, ExprKind, FloatKind, FuncId, GlobalId, LocalId,
+    TypeId,
 };
 
 use super::ctype::{Basic, QualType};
-use super::state::Checker;
+use super::state::{Checker, NO_ID, PSEUDO_ID};
 use super::value::is_poisoned;
 use crate::ast;
 use crate::diagnostics::{Code, NAME_IT_CU};
 
 impl Known for Checker<'_> {
     fn local(&self, local: LocalId) -> Option<&Const> {
-        self.f.facts.get(local.0 as usize)?.value.as_ref()
+        let facts = self.f.facts.get(local.0 as usize)?;
+        facts.value.as_ref().or_else(|| self.var(facts.var?).value.as_ref())
     }
 
-    fn global(&self, global: GlobalId) -> Option<&Const> {
-        self.const_globals.get(&global.0)
+    fn is_temporary(&self, local: LocalId) -> bool {
+        self.f.locals.get(local.0 as usize).is_some_and(|local| local.name.is_empty())
+    }
+
+    fn global(&self, global: GlobalId) -> Option<(&Const, TypeId)> {
+        if let Some(known) = self.const_globals.get(&global.0) {
+            return Some((&known.0, known.1));
+        }
+        let text = self.module.globals.get(global.0 as usize)?;
+        let value = text.init.as_ref().filter(|_| self.facts.texts.contains(&global.0))?;
+        Some((value, text.ty))
     }
 
     fn body(&self, function: FuncId) -> Option<&Body> {
@@ -26,11 +37,43 @@ impl Known for Checker<'_> {
     }
 }
 
+/// Whether a value names only what a module can have, nothing that is known to the checker alone.
+fn is_settled(value: &Const) -> bool {
+    let real = |id: u32| id < PSEUDO_ID || id == NO_ID;
+    match value {
+        Const::GlobalAddr { global, .. } => real(global.0),
+        Const::FunctionAddr(function) => real(function.0),
+        Const::Array(items) => items.iter().all(is_settled),
+        Const::Record(fields) => fields.iter().all(|(_, value)| is_settled(value)),
+        _ => true,
+    }
+}
+
 impl<'a> Checker<'a> {
+    /// Checks an expression whose value is needed when compiling.
+    pub fn constant<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.facts.constant += 1;
+        let result = check(self);
+        self.facts.constant -= 1;
+        result
+    }
+
+    /// Whether a value may stand where it was found: nothing that the module at hand has not gets into it.
+    pub fn may_stand(&self, value: &Const) -> bool {
+        self.f.skips() || self.facts.constant > 0 || is_settled(value)
+    }
+
+    /// Whether the side at hand uses a `constexpr` function or variable of the other for its value alone.
+    pub fn borrows(&mut self, constexpr: bool) -> bool {
+        let borrows = constexpr && self.facts.constant > 0;
+        self.facts.borrowed |= borrows;
+        borrows
+    }
+
     /// An integral constant expression and its type; reports what is not one. `what` names it in
     /// the message ("an array bound").
     pub fn const_integer(&mut self, expr: &'a ast::Expr, what: &str) -> Option<(i128, QualType)> {
-        let value = self.expr(expr);
+        let value = self.constant(|checker| checker.expr(expr));
         if self.is_error(&value) {
             return None;
         }
@@ -127,7 +170,7 @@ impl<'a> Checker<'a> {
 
     /// Evaluates an expression to a constant; `None` when it is not constant.
     pub fn const_eval(&self, expr: &Expr) -> Option<Const> {
-        self.evaluator().value(expr)
+        self.evaluator().value(expr).filter(|value| self.may_stand(value))
     }
 
     /// A condition's constant value.
@@ -137,7 +180,7 @@ impl<'a> Checker<'a> {
 
     /// A constant condition of a `static_assert` or `if constexpr`.
     pub fn const_condition(&mut self, expr: &'a ast::Expr, what: &str) -> Option<bool> {
-        let value = self.expr(expr);
+        let value = self.constant(|checker| checker.expr(expr));
         if self.is_error(&value) {
             return None;
         }

@@ -183,6 +183,11 @@ impl<'a> Checker<'a> {
         let skipped = self.f.skips() || self.unevaluated > 0;
         let id = match self.strings.get(&(key.clone(), ir_ty)) {
             Some(&id) => id,
+            None if skipped && self.may_be_evaluated() => {
+                let id = super::state::TEXT_ID | self.const_globals.len() as u32;
+                self.const_globals.insert(id, std::rc::Rc::new((constant, ir_ty)));
+                ir::GlobalId(id)
+            }
             None if skipped => ir::GlobalId(super::state::NO_ID),
             None => {
                 let name = format!("$str{}", self.strings.len());
@@ -202,10 +207,17 @@ impl<'a> Checker<'a> {
                     loc,
                 });
                 self.strings.insert((key, ir_ty), id);
+                self.facts.texts.insert(id.0);
                 id
             }
         };
         Expr::new(ExprKind::GlobalAddr(id), pointer, loc)
+    }
+
+    /// Whether IR that is thrown away may be run when compiling: that of `constexpr` functions, and of initialisers.
+    fn may_be_evaluated(&self) -> bool {
+        let constexpr = self.f.func.is_none_or(|func| self.func(func).constexpr);
+        self.unevaluated == 0 && (constexpr || self.facts.constant > 0)
     }
 
     // --- members and subscripts --------------------------------------------------------------

@@ -13,6 +13,13 @@ use crate::source::Span;
 /// Facts about the whole unit.
 #[derive(Default)]
 pub struct Facts {
+    /// Inside expressions whose value is needed when compiling: those of `constexpr` variables, array bounds, cases and
+    /// assertions. What is `constexpr` may be of the other side there, as far as nvcc lets it.
+    pub constant: u32,
+    /// Something of the other side has been used so.
+    pub borrowed: bool,
+    /// String literals among the module's globals.
+    pub texts: FastSet<u32>,
     /// Names that are not declared because the parser refused or could not read their declarations.
     pub lost: FastSet<Symbol>,
     /// Checking an argument that names a device variable.

@@ -20,6 +20,12 @@ impl<'a> Checker<'a> {
             if space == ExecutionSpace::Global {
                 self.make_ir_func(id);
             }
+            // Assertions and other constants outside functions may want its value; what is wrong is said by the other pass.
+            if self.func(id).constexpr {
+                let diags = std::mem::take(&mut self.diags);
+                self.check_body(id, false, &def.body);
+                self.diags = diags;
+            }
             return;
         }
         self.check_body(id, lowered, &def.body);

@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
     fn node_const_by(&self, by: Evaluator<'_>, node: &Node, ty: QualType) -> Option<Const> {
         match node {
             Node::Default => Some(self.default_const(ty)),
-            Node::Value(expr) => by.value(expr),
+            Node::Value(expr) => by.value(expr).filter(|value| self.may_stand(value)),
             Node::Parts(parts) => {
                 if let Some((elem, len)) = self.types.array(ty) {
                     let last = parts.iter().map(|(index, _)| index + 1).max().unwrap_or(0);

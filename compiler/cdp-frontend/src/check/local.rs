@@ -2,6 +2,7 @@
 //! blocks.
 
 use cdp_ir as ir;
+use cdp_ir::{Expr, ExprKind};
 
 use super::ctype::Basic;
 use super::init::Node;
@@ -127,7 +128,10 @@ impl<'a> Checker<'a> {
             self.init_reference(id, init);
             return;
         }
+        let outer = std::mem::take(&mut self.facts.borrowed);
+        self.facts.constant += u32::from(request.constexpr);
         let (ty, node) = self.initializer(ty, init, text);
+        self.facts.constant -= u32::from(request.constexpr);
         if !self.types.is_error(self.var(id).ty) {
             self.var_mut(id).ty = ty;
         }
@@ -136,6 +140,7 @@ impl<'a> Checker<'a> {
             self.make_local(id);
         }
         self.init_local(id, node, init.span, request.constexpr);
+        self.facts.borrowed = outer;
     }
 
     /// Gives an automatic variable its storage.
@@ -196,7 +201,13 @@ impl<'a> Checker<'a> {
         if self.types.is_error(ty) {
             return;
         }
+        let borrowed = constexpr && self.facts.borrowed;
+        self.facts.constant += u32::from(borrowed);
         let constant = if self.is_const_object(ty) { self.node_const(&node, ty) } else { None };
+        self.facts.constant -= u32::from(borrowed);
+        if constant.as_ref().is_some_and(|value| !self.is_placed(id, value, init_span)) {
+            return;
+        }
         if constexpr && constant.is_none() && !self.node_poisoned(&node) {
             let text = self.text(self.var(id).name);
             let message =
@@ -206,8 +217,16 @@ impl<'a> Checker<'a> {
         }
         self.remember_constant(id, constant.as_ref());
         if let Some(local) = self.var(id).local.filter(|_| constexpr) {
-            self.f.facts[local.0 as usize].value = constant;
+            self.f.facts[local.0 as usize].value = constant.clone();
         }
+        // Of the other side's functions and variables only the value is taken.
+        let node = match (&constant, borrowed) {
+            (Some(value), true) => {
+                let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(init_span));
+                Node::Value(Expr::new(ExprKind::Const(value.clone()), ir_ty, loc))
+            }
+            _ => node,
+        };
         let addr = self.var_address(id, span);
         let mut stores = Vec::new();
         self.node_stores(addr, node, ty, &mut stores);

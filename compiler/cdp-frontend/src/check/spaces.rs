@@ -18,6 +18,14 @@ impl<'a> Checker<'a> {
         if self.unevaluated > 0 || !self.f.in_function() {
             return true;
         }
+        // nvcc takes this of functions of both sides alone.
+        if self.f.space == ExecutionSpace::HostDevice
+            && self.device_pass()
+            && self.func(id).space == ExecutionSpace::Host
+            && self.borrows(self.func(id).constexpr)
+        {
+            return true;
+        }
         let func = self.func(id);
         let (caller, callee) = (self.f.space, func.space);
         let (name, declared, constexpr) = (func.display.clone(), func.span, func.constexpr);
@@ -100,18 +108,22 @@ impl<'a> Checker<'a> {
             // anything else shows when the value is read.
             return true;
         }
+        let constexpr = var.constexpr;
         let (memory, declared) = (var.memory, var.span);
         let name = self.text(var.name);
         let caller = self.f.space;
         if memory == Memory::Host {
             let on_device = caller.device_only()
                 || (caller == ExecutionSpace::HostDevice && self.device_pass());
-            if !on_device {
+            if !on_device || self.borrows(constexpr) {
                 return true;
             }
             let message = format!("the host variable `{name}` is used in device code");
             let cure = match self.is_system(declared) {
                 true => "use it in host code, before the launch or after it".to_owned(),
+                false if constexpr => format!(
+                    "read it into a `constexpr` variable of this function, or declare `{name}` as `__device__` or `__constant__`"
+                ),
                 false => format!(
                     "declare `{name}` as `__device__`, `__constant__` or `__managed__`, or pass its value as a parameter"
                 ),
@@ -122,6 +134,9 @@ impl<'a> Checker<'a> {
             return false;
         }
         if memory == Memory::Managed || caller.on_device() || self.facts.symbol_context {
+            return true;
+        }
+        if self.borrows(constexpr) {
             return true;
         }
         let word = memory.word();

@@ -37,8 +37,9 @@ pub struct Checker<'a> {
     pub strings: FastMap<(Vec<u8>, ir::TypeId), ir::GlobalId>,
     /// What the one element of a list is by itself, by the element: overloads and references ask for it again and again.
     pub alone: FastMap<*const ast::Expr, Value<'a>>,
-    /// Values of constant-initialised static aggregates, for constant expressions.
-    pub const_globals: FastMap<u32, ir::Const>,
+    /// Values and types of `constexpr` variables, under their numbers with [`PSEUDO_ID`] and as the module has them, and of
+    /// texts with [`TEXT_ID`].
+    pub const_globals: FastMap<u32, std::rc::Rc<(ir::Const, ir::TypeId)>>,
     pub builtins: BuiltinCache,
     /// Bodies of `constexpr` functions by [`ir::FuncId`], real or [`PSEUDO_ID`].
     pub constexpr_bodies: FastMap<u32, std::rc::Rc<ir::evaluate::Body>>,
@@ -145,6 +146,10 @@ pub const NO_ID: u32 = u32::MAX;
 /// With a [`FnId`] in the low bits: a function in IR that is thrown away. `constexpr` functions are
 /// evaluated through it.
 pub const PSEUDO_ID: u32 = 0x8000_0000;
+
+/// With a number in the low bits: a string literal of IR that is thrown away. What `constexpr` functions of the other
+/// side say is read from it.
+pub const TEXT_ID: u32 = 0xa000_0000;
 
 impl<'a> Checker<'a> {
     pub fn new(session: &'a Session, options: &'a CheckOptions, arena: &'a Arena) -> Self {
@@ -386,7 +391,8 @@ impl<'a> Checker<'a> {
         if let Some(found) = self.func(id).ir {
             return found;
         }
-        if self.f.skips() {
+        let other_side = self.func(id).space == ExecutionSpace::Host && self.device_pass();
+        if self.f.skips() || self.facts.constant > 0 && other_side {
             return ir::FuncId(PSEUDO_ID | id.0);
         }
         self.make_ir_func(id)
@@ -438,13 +444,15 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The IR global of a static variable, made on first use; [`NO_ID`] as for [`Self::ir_func`].
+    /// The IR global of a static variable, made on first use, as for [`Self::ir_func`].
     pub fn ir_global(&mut self, id: VarId) -> ir::GlobalId {
         if let Some(found) = self.var(id).global {
             return found;
         }
-        if self.f.skips() {
-            return ir::GlobalId(NO_ID);
+        // What is known of it is kept under the variable's own number.
+        let other_side = self.var(id).memory == Memory::Host && self.device_pass();
+        if self.f.skips() || self.facts.constant > 0 && other_side {
+            return ir::GlobalId(PSEUDO_ID | id.0);
         }
         self.make_ir_global(id)
     }

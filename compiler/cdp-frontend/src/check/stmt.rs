@@ -174,7 +174,10 @@ impl<'a> Checker<'a> {
             self.stmt(init);
         }
         self.warn_branches(stmt);
-        let cond = self.test(&stmt.condition);
+        let cond = match stmt.constexpr {
+            Some(_) => self.constant(|checker| checker.test(&stmt.condition)),
+            None => self.test(&stmt.condition),
+        };
         let known = if stmt.constexpr.is_some() { self.known_condition(&cond, stmt) } else { None };
         let entered = self.lint(|lints, checker| lints.enter(&cond, checker));
         self.f.branch_depth += 1;
@@ -401,7 +404,7 @@ impl<'a> Checker<'a> {
     }
 
     fn case_value(&mut self, expr: &'a ast::Expr, ty: QualType) -> Option<i128> {
-        let value = self.expr(expr);
+        let value = self.constant(|checker| checker.expr(expr));
         if self.is_error(&value) || self.types.is_error(ty) {
             return None;
         }

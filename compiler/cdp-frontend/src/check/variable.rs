@@ -396,7 +396,10 @@ impl<'a> Checker<'a> {
                 let outer = std::mem::replace(&mut self.f.space, side);
                 let skipped = device != self.device_pass();
                 let before = std::mem::replace(&mut self.f.discard_ir, skipped);
+                self.facts.constant += u32::from(self.var(id).constexpr);
                 let constant = self.static_initial(id, ty, init, text, device);
+                self.facts.constant -= u32::from(self.var(id).constexpr);
+                let constant = constant.filter(|value| self.is_placed(id, value, init.span));
                 self.f.discard_ir = before;
                 self.f.space = outer;
                 constant
@@ -412,6 +415,7 @@ impl<'a> Checker<'a> {
         };
         self.check_complete(id, name.span);
         self.remember_constant(id, constant.as_ref());
+        let known = self.known_aggregate(id, constant.as_ref());
         let belongs = if self.device_pass() { device } else { memory != Memory::Shared };
         let ty = self.var(id).ty;
         // Of a body that is only checked nothing goes into the module.
@@ -423,11 +427,8 @@ impl<'a> Checker<'a> {
         let global = self.make_ir_global(id);
         let ir_ty = self.types.ir_type(ty);
         let on_device = self.device_pass();
-        if let Some(value) = &constant
-            && self.is_const_object(ty)
-            && self.var(id).constexpr
-        {
-            self.const_globals.insert(global.0, value.clone());
+        if let Some(known) = known {
+            self.const_globals.insert(global.0, known);
         }
         let (linkage, align) = (self.var(id).linkage, self.var(id).align.max(request.align));
         let natural = self.types.ir.layout(ir_ty).align;
@@ -440,6 +441,33 @@ impl<'a> Checker<'a> {
         // The shadow of a device variable on the host holds no value.
         entry.init = if on_device || !device { constant } else { None };
         self.claim_symbol(id);
+    }
+
+    /// Keeps what a `constexpr` variable holds, whichever side it is on, for constant expressions.
+    fn known_aggregate(
+        &mut self,
+        id: VarId,
+        constant: Option<&ir::Const>,
+    ) -> Option<std::rc::Rc<(ir::Const, ir::TypeId)>> {
+        let ty = self.var(id).ty;
+        if !self.var(id).constexpr || !self.is_const_object(ty) {
+            return None;
+        }
+        let known = std::rc::Rc::new((constant?.clone(), self.types.ir_type(ty)));
+        self.const_globals.insert(super::state::PSEUDO_ID | id.0, known.clone());
+        Some(known)
+    }
+
+    /// Whether the module at hand has what the value of a `constexpr` variable names; E0310 if not.
+    pub fn is_placed(&mut self, id: VarId, value: &ir::Const, span: Span) -> bool {
+        let placed = self.may_stand(value);
+        if !placed {
+            let text = self.text(self.var(id).name);
+            let message = format!("`{text}` would hold an address of the other side's memory");
+            self.error(Code::E0310, span, message)
+                .help("declare what it points to on the side where it is used");
+        }
+        placed
     }
 
     /// `const`, or an array of `const` elements.

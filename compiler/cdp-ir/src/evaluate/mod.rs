@@ -6,10 +6,12 @@
 
 mod float16;
 mod interpret;
+mod objects;
 
 use std::cmp::Ordering;
 
 pub use interpret::Env;
+use objects::{outlives, shifted};
 
 use crate::{
     BinaryOp, Block, Callee, CastKind, CompareOp, Const, Expr, ExprKind, FloatKind, FuncId,
@@ -20,8 +22,10 @@ use crate::{
 pub trait Known {
     /// The value of a local of the function that the expression stands in.
     fn local(&self, local: LocalId) -> Option<&Const>;
-    /// The value of a variable that never changes.
-    fn global(&self, global: GlobalId) -> Option<&Const>;
+    /// Whether a local is one that an expression made for itself, so that nothing else knows of it.
+    fn is_temporary(&self, local: LocalId) -> bool;
+    /// The value of a variable that never changes, and its type.
+    fn global(&self, global: GlobalId) -> Option<(&Const, TypeId)>;
     /// The body of a function that may run on constants.
     fn body(&self, function: FuncId) -> Option<&Body>;
 }
@@ -60,7 +64,7 @@ fn wrap_int(value: i128, bits: u8, signed: bool) -> i128 {
 impl Evaluator<'_> {
     /// The value of an expression outside the functions that run.
     pub fn value(&self, expr: &Expr) -> Option<Const> {
-        self.eval_in(expr, &mut Env::default())
+        self.eval_in(expr, &mut Env::default()).filter(outlives)
     }
 
     /// The constant that an operation on constants yields, or the operation.
@@ -130,7 +134,8 @@ impl Evaluator<'_> {
                 let value = self.eval_in(operand, env)?;
                 self.eval_cast(*kind, value, operand.ty, expr.ty)
             }
-            ExprKind::Sequence { effects, value } if env.frame.is_some() || effects.is_empty() => {
+            ExprKind::LocalAddr(local) => self.eval_local(*local, expr.ty, env),
+            ExprKind::Sequence { effects, value } => {
                 for effect in effects {
                     self.eval_in(effect, env)?;
                 }
@@ -145,44 +150,10 @@ impl Evaluator<'_> {
                 self.eval_update(addr, *op, rhs, *compute, *yields, env)
             }
             ExprKind::Call { callee: Callee::Direct(function), args } => {
-                self.eval_call(*function, args, env)
+                let void = matches!(self.types.get(expr.ty), Type::Void);
+                self.eval_call(*function, args, void, env)
             }
             ExprKind::Intrinsic { op, args } => self.eval_intrinsic(*op, args, expr.ty, env),
-            _ => None,
-        }
-    }
-
-    fn eval_load(&self, addr: &Expr, env: &mut Env) -> Option<Const> {
-        match &addr.kind {
-            ExprKind::LocalAddr(local) => {
-                if let Some(frame) = &env.frame {
-                    return frame.get(local.0 as usize)?.clone();
-                }
-                self.known.local(*local).cloned()
-            }
-            ExprKind::GlobalAddr(global) => self.known.global(*global).cloned(),
-            ExprKind::FieldAddr { base, field } => {
-                let record_ty = self.types.pointee(base.ty)?;
-                let record = self.eval_load(base, env)?;
-                self.field_of(&record, record_ty, *field)
-            }
-            ExprKind::IndexAddr { base, index } => {
-                let index = int_of(&self.eval_in(index, env)?)?;
-                let elem = self.types.pointee(base.ty)?;
-                let ExprKind::Cast { kind: CastKind::PointerToPointer, operand } = &base.kind
-                else {
-                    return None;
-                };
-                let array_ty = self.types.pointee(operand.ty)?;
-                let Type::Array { elem: array_elem, len } = *self.types.get(array_ty) else {
-                    return None;
-                };
-                if array_elem != elem || index < 0 || index >= i128::from(len) {
-                    return None;
-                }
-                let array = self.eval_load(operand, env)?;
-                self.element_of(&array, index as u64)
-            }
             _ => None,
         }
     }
@@ -232,14 +203,7 @@ impl Evaluator<'_> {
             }
             _ => return None,
         };
-        match self.eval_in(base, env)? {
-            Const::GlobalAddr { global, offset } => {
-                Some(Const::GlobalAddr { global, offset: offset.checked_add(bytes)? })
-            }
-            Const::Int(address) => Some(Const::Int(address.checked_add(i128::from(bytes))?)),
-            Const::Zero => Some(Const::Int(i128::from(bytes))),
-            _ => None,
-        }
+        shifted(self.eval_in(base, env)?, bytes)
     }
 
     fn eval_difference(&self, lhs: &Expr, rhs: &Expr, env: &mut Env) -> Option<Const> {
