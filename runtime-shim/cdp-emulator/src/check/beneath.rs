@@ -1,35 +1,43 @@
-//! Writes that lie beneath atomic ones, as they are kept: which they are, [`super::cover`] finds.
+//! What lies beneath the last write of words where that is an atomic one: two more planes of a page ([`super::shadow`]),
+//! which a page has from the first time on that something is to be kept there. What is to be kept, [`super::cover`] finds.
 //!
-//! What is absent: what a write is ([`super::record`]).
+//! What is absent: words whose bytes are kept apart, which have the same beside their other records.
 
-use super::record::Record;
-use crate::hash::IntMap;
+use super::plane::Plane;
+use super::record::{Record, Strength};
 
-/// Covered writes, by the address of their word; of a word whose bytes are kept apart by that of the byte.
+/// The write that the atomics began with, which is not atomic, or atomic for fewer threads.
+pub const FIRST: usize = 0;
+/// An atomic write that who wrote after it does not know of.
+pub const OTHER: usize = 1;
+
+/// What is beneath the last write of one word or byte: [`FIRST`] and [`OTHER`].
+pub type Covered = [Record; 2];
+
+/// Both kinds, of the words of a page.
 #[derive(Debug, Default)]
-pub struct Beneath(IntMap<u64, Record>);
+pub struct Beneath([Option<Box<Plane>>; 2]);
 
 impl Beneath {
-    /// Nothing is covered.
-    pub fn clear(&mut self) {
-        self.0.clear();
+    /// What is covered at a word.
+    pub fn get(&self, word: usize) -> Covered {
+        let record = |plane: &Option<Box<Plane>>| plane.as_ref().map(|plane| plane.get(word));
+        [FIRST, OTHER].map(|kind| record(&self.0[kind]).unwrap_or_default())
     }
 
-    /// What is covered at a place.
-    pub(super) fn get(&self, place: u64) -> Option<Record> {
-        self.0.get(&place).copied()
+    /// Something is covered at a word.
+    pub fn put(&mut self, kind: usize, word: usize, covered: Record) {
+        self.0[kind].get_or_insert_default().put(word, covered);
     }
 
-    /// Something is covered at a place.
-    pub(super) fn insert(&mut self, place: u64, covered: Record) {
-        self.0.insert(place, covered);
+    /// Nothing is covered from one word to before another.
+    pub fn clear(&mut self, from: usize, to: usize) {
+        self.0.iter_mut().flatten().for_each(|plane| plane.fill(from, to, Record(0)));
     }
 
-    /// Memory has a new owner.
-    pub fn forget(&mut self, address: u64, size_bytes: u64) {
-        if !self.0.is_empty() {
-            let end = address + size_bytes;
-            self.0.retain(|&at, _| at < address & !3 || at >= end);
-        }
+    /// A plain access that meets this write must be told of what may lie beneath it.
+    #[inline(always)]
+    pub fn is_asked_by_plain(&self, write: Record) -> bool {
+        self.0[OTHER].is_some() && write.strength() != Strength::Weak
     }
 }

@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use super::beneath::Beneath;
 use super::copies::Copies;
-use super::shadow::{Cell, SharedShadow};
+use super::shadow::{Bytes, SharedShadow};
 use super::sync::{Mark, SyncVar};
 use super::view::{Clocks, Known, Told, View, WARP, learn};
 use crate::hash::IntMap;
@@ -60,9 +59,7 @@ pub struct BlockState {
     /// Records of shared memory.
     pub shared: SharedShadow,
     /// Bytes of shared words that are kept apart.
-    pub shared_bytes: IntMap<u64, Box<[Cell; 4]>>,
-    /// Plain writes to shared memory beneath atomic ones.
-    pub beneath: Beneath,
+    pub shared_bytes: IntMap<u64, Box<Bytes>>,
     /// Released views in shared memory.
     pub vars: IntMap<u64, SyncVar>,
     /// There were fences of which not all threads know.
@@ -128,7 +125,6 @@ impl BlockState {
         self.threads.clear();
         self.thread_count = threads;
         self.shared_bytes.clear();
-        self.beneath.clear();
         self.vars.clear();
         self.fences = false;
         self.collected = Default::default();

@@ -8,8 +8,8 @@
 //!
 //! The race checker finds every pair of accesses that it still remembers and that nothing orders, in
 //! the run that it watches; it never guesses, so what it reports is a race. It remembers the last
-//! write of every byte, a plain one beneath an atomic, and reads by up to four threads since (see [`record`], [`beneath`],
-//! [`shadow`]). What
+//! write of every byte, beneath an atomic one a plain one and an atomic of another thread, and reads by up to four threads
+//! since the last plain write (see [`record`], [`beneath`], [`shadow`]). What
 //! orders accesses is the memory model of PTX with two allowances that are told in
 //! `compiler/docs/checks.md`.
 //!
@@ -44,7 +44,6 @@ use crate::hash::IntMap;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
 
-use beneath::Beneath;
 use block::BlockState;
 use findings::Findings;
 use init::Fresh;
@@ -181,7 +180,6 @@ pub struct Watch {
     /// The first is the host.
     pub grids: Vec<GridMeta>,
     shadow: Shadow,
-    beneath: Beneath,
     /// What was never written.
     pub fresh: Fresh,
     vars: IntMap<u64, SyncVar>,
@@ -224,7 +222,6 @@ impl Watch {
             blocks: Vec::new(),
             grids: Vec::new(),
             shadow: Shadow::default(),
-            beneath: Beneath::default(),
             fresh: Fresh::default(),
             vars: IntMap::default(),
             places: 0,
@@ -262,7 +259,6 @@ impl Watch {
         }
         self.stamps.clear();
         self.shadow.forget_beginnings();
-        self.beneath.clear();
         self.vars.clear();
         self.nodes.clear();
         self.children.clear();
@@ -272,7 +268,6 @@ impl Watch {
     /// Memory has a new owner.
     pub fn forget_memory(&mut self, address: u64, size_bytes: u64) {
         self.shadow.forget(address, size_bytes);
-        self.beneath.forget(address, size_bytes);
         if !self.vars.is_empty() {
             self.vars.retain(|at, _| !(address..address + size_bytes).contains(at));
         }

@@ -4,7 +4,7 @@ use super::access::{Access, Manner};
 use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
-use super::shadow::Cell;
+use super::shadow::{Bytes, Cell};
 use super::{Origin, Stamp, Watch};
 use crate::code::{Reach, Sem};
 use crate::memory::space;
@@ -22,7 +22,7 @@ pub(super) struct Touch {
 
 /// What one access to a word came to.
 pub(super) struct Outcome {
-    cell: Cell,
+    pub cell: Cell,
     /// What it conflicts with: the record, a thread of it, and whether that one wrote.
     pub conflict: Option<(Record, u32, bool)>,
 }
@@ -140,6 +140,7 @@ impl Watch {
             let (page, word) = state.shared.page(touch.address);
             let old = page.get(word);
             if !touch.proxy
+                && !page.beneath.is_asked_by_plain(old.write)
                 && let Some(new) = quick(old, touch, floor, &state.ordered.0)
             {
                 page.put(word, old, new);
@@ -150,6 +151,7 @@ impl Watch {
             let (page, word) = self.shadow.page(touch.address);
             let old = page.get(word);
             if !touch.proxy
+                && !page.beneath.is_asked_by_plain(old.write)
                 && let Some(new) = quick(old, touch, self.first_stamp, &state.ordered.0)
             {
                 page.put(word, old, new);
@@ -168,7 +170,7 @@ impl Watch {
             self.split_word(state, access, touch);
             return;
         }
-        let Some(outcome) = self.weigh(state, access, touch, cell) else {
+        let Some(outcome) = self.weigh(state, access, touch, (cell, false)) else {
             // Bytes of the word belong to different threads in a way that records cannot say.
             self.split(state, access.shared, touch.address, cell);
             self.split_word(state, access, touch);
@@ -192,22 +194,22 @@ impl Watch {
     /// From here on the bytes of a word are kept apart.
     fn split(&mut self, state: &mut BlockState, shared: bool, address: u64, cell: Cell) {
         let part = |record: Record, byte: usize| record.with_mask(record.mask() & 1 << byte);
-        let bytes = [0, 1, 2, 3].map(|byte| Cell {
+        let cells = [0, 1, 2, 3].map(|byte| Cell {
             write: part(cell.write, byte),
             read: part(cell.read, byte),
             again: part(cell.again, byte),
         });
         let mark = Cell { write: Record::SPLIT, ..Cell::default() };
+        let (page, word) =
+            if shared { state.shared.page(address) } else { self.shadow.page(address) };
+        let (old, covered) = (page.get(word), page.beneath.get(word));
+        page.put(word, old, mark);
+        let beneath = [0, 1, 2, 3].map(|byte| covered.map(|record| part(record, byte)));
+        let bytes = Bytes { cells, beneath };
         if shared {
             state.shared_bytes.insert(address, Box::new(bytes));
-            let (page, word) = state.shared.page(address);
-            let old = page.get(word);
-            page.put(word, old, mark);
         } else {
             *self.shadow.bytes(address) = bytes;
-            let (page, word) = self.shadow.page(address);
-            let old = page.get(word);
-            page.put(word, old, mark);
         }
     }
 
@@ -215,22 +217,22 @@ impl Watch {
         for byte in (0..4).filter(|byte| touch.record.mask() >> byte & 1 != 0) {
             let floor = if access.shared { state.floor } else { self.first_stamp };
             let old = if access.shared {
-                state.shared_bytes.entry(touch.address).or_default()[byte]
+                state.shared_bytes.entry(touch.address).or_default().cells[byte]
             } else {
-                self.shadow.bytes(touch.address)[byte]
+                self.shadow.bytes(touch.address).cells[byte]
             };
             let one = Touch { record: touch.record.with_mask(1 << byte), ..*touch };
             // Records of single bytes never need to be split.
-            let Some(outcome) = self.weigh(state, access, &one, current(old, floor)) else {
+            let Some(outcome) = self.weigh(state, access, &one, (current(old, floor), true)) else {
                 continue;
             };
             if let Some((record, thread, wrote)) = outcome.conflict {
                 self.conflict(state, access, &one, record, thread, wrote);
             }
             if access.shared {
-                state.shared_bytes.entry(touch.address).or_default()[byte] = outcome.cell;
+                state.shared_bytes.entry(touch.address).or_default().cells[byte] = outcome.cell;
             } else {
-                self.shadow.bytes(touch.address)[byte] = outcome.cell;
+                self.shadow.bytes(touch.address).cells[byte] = outcome.cell;
             }
         }
     }
@@ -348,7 +350,7 @@ impl Watch {
     }
 
     /// True if all that a record tells of comes before what `thread` does now.
-    fn all_before(&self, state: &mut BlockState, record: Record, thread: u32) -> bool {
+    pub(super) fn all_before(&self, state: &mut BlockState, record: Record, thread: u32) -> bool {
         let stamp = self.stamp(record.stamp());
         let slot = record.stamp() as usize & 255;
         if state.ordered.0[slot] == record.stamp() {
@@ -442,8 +444,12 @@ impl Watch {
                 None => self.same_time(cell.write, new)?,
             };
         }
-        cell.read = cell.read.with_mask(cell.read.mask() & !mask);
-        cell.again = cell.again.with_mask(cell.again.mask() & !mask);
+        // What does not know of a read does not know of a plain write behind it either, and conflicts with that. With an
+        // atomic write other atomics do not conflict.
+        if new.strength() == Strength::Weak {
+            cell.read = cell.read.with_mask(cell.read.mask() & !mask);
+            cell.again = cell.again.with_mask(cell.again.mask() & !mask);
+        }
         Some(cell)
     }
 

@@ -173,11 +173,17 @@ impl Watch {
         if !is_row {
             let new = run.series.first();
             let cell = page.get(word);
+            if page.beneath.is_asked_by_plain(cell.write) {
+                return 0;
+            }
             let old = [cell.write, cell.read, cell.again];
             return usize::from(page.put_word(word, new, found.verdict(new, old, access.writes)));
         }
         let new = run.series.tag(done);
         let Some(old) = page.tags(word) else { return 0 };
+        if page.beneath.is_asked_by_plain(old[0]) {
+            return 0;
+        }
         let verdict = found.verdict(new, old, access.writes);
         // What is true of one row is true of the next one that goes on as it does.
         let rows = if left >= 2 * ROW && page.goes_on(word, old) { 2 } else { 1 };
@@ -211,7 +217,11 @@ impl Watch {
         };
         let (seen, words) = look(page, word, new, floor);
         let new = &new[..words];
-        match self.judge(state, access, new, &seen) {
+        let verdict = match page.beneath.is_asked_by_plain(seen[0].record) {
+            true => Verdict::Ask,
+            false => self.judge(state, access, new, &seen),
+        };
+        match verdict {
             Verdict::Ask if !to_the_end => return 0,
             Verdict::Ask => self.one_by_one(state, access, address, new),
             verdict => {

@@ -2,6 +2,7 @@
 //! of one record a row or, where it must be, a word. Pages that are only read have no words of writes, and so on:
 //! that keeps the memory within a few times of what is touched.
 
+use super::beneath::{Beneath, Covered};
 use super::plane::{Plane, ROW, Series, WORDS};
 use super::quick::Verdict;
 use super::record::Record;
@@ -22,6 +23,17 @@ pub const AGAIN: usize = 2;
 pub struct Page {
     /// Writes, reads, further reads.
     pub planes: [Plane; 3],
+    /// What lies beneath atomic writes.
+    pub beneath: Beneath,
+}
+
+/// A word whose bytes are kept apart.
+#[derive(Clone, Debug, Default)]
+pub struct Bytes {
+    /// What is remembered of each.
+    pub cells: [Cell; 4],
+    /// What lies beneath the last write of each.
+    pub beneath: [Covered; 4],
 }
 
 /// What is remembered of one word (or byte): the last write, a read, another read.
@@ -157,6 +169,7 @@ impl Page {
 
     fn clear(&mut self, from: usize, to: usize) {
         self.planes.iter_mut().for_each(|plane| plane.fill(from, to, Record(0)));
+        self.beneath.clear(from, to);
     }
 }
 
@@ -170,7 +183,7 @@ pub struct Shadow {
     /// Numbers, plus one, and places of pages that were asked for last.
     last: [(u64, u32); LAST],
     /// Words whose bytes are kept apart, by address.
-    bytes: IntMap<u64, Box<[Cell; 4]>>,
+    bytes: IntMap<u64, Box<Bytes>>,
     /// Ranges of memory that begin as written: from, to, and the write.
     begun: Vec<(u64, u64, Record)>,
 }
@@ -220,7 +233,7 @@ impl Shadow {
     }
 
     /// The bytes of a word that are kept apart.
-    pub fn bytes(&mut self, address: u64) -> &mut [Cell; 4] {
+    pub fn bytes(&mut self, address: u64) -> &mut Bytes {
         self.bytes.entry(address & !3).or_default()
     }
 
