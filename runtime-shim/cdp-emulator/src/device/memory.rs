@@ -190,7 +190,7 @@ impl Emulator {
         stream: StreamId,
     ) -> Result<Completion, Error> {
         self.check_range(dst, src.len() as u64)?;
-        let completion = self.synchronize_stream(stream)?;
+        let completion = self.await_turn(stream)?;
         if matches!(completion, Completion::Done) {
             self.core.host_touches(stream, dst, src.len() as u64, true)?;
             let name = || format!("stream {}", stream.0);
@@ -213,7 +213,7 @@ impl Emulator {
         stream: StreamId,
     ) -> Result<Completion, Error> {
         self.check_range(src, dst.len() as u64)?;
-        let completion = self.synchronize_stream(stream)?;
+        let completion = self.await_turn(stream)?;
         if matches!(completion, Completion::Done) {
             self.core.host_touches(stream, src, dst.len() as u64, false)?;
             let name = || format!("stream {}", stream.0);

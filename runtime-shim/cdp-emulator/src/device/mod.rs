@@ -234,6 +234,16 @@ impl Emulator {
         Ok(self.run_until(&nodes))
     }
 
+    /// Runs until work that is queued in `stream` now would begin: a stream that blocks waits for the NULL stream's
+    /// work too.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn await_turn(&mut self, stream: StreamId) -> Result<Completion, Error> {
+        let nodes = self.core.stream_turn(stream)?;
+        Ok(self.run_until(&nodes))
+    }
+
     /// Runs until the last record of `event` is reached.
     ///
     /// # Errors
@@ -258,6 +268,15 @@ impl Emulator {
     /// [`Error::InvalidHandle`]
     pub fn query_stream(&mut self, stream: StreamId) -> Result<Completion, Error> {
         let nodes = self.core.stream_ends(stream)?;
+        Ok(self.query(&nodes))
+    }
+
+    /// Runs a little, then tells whether [`Emulator::await_turn`] has nothing to wait for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn query_turn(&mut self, stream: StreamId) -> Result<Completion, Error> {
+        let nodes = self.core.stream_turn(stream)?;
         Ok(self.query(&nodes))
     }
 

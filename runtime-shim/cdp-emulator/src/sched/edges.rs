@@ -159,7 +159,7 @@ impl Core {
             self.run_until_done(&[node]);
             return Ok(());
         }
-        let after = self.stream_ends(stream)?;
+        let after = self.stream_turn(stream)?;
         self.host_touches_after(&after, address, width, writes);
         Ok(())
     }

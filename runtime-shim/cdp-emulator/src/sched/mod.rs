@@ -488,14 +488,16 @@ impl Core {
 
     /// What a node put into a host stream now would wait for.
     fn host_dependencies(&mut self, stream: StreamId) -> Result<Vec<NodeId>, Error> {
-        let entry = self.live_stream(stream)?;
-        let non_blocking = entry.non_blocking;
-        let mut nodes = std::mem::take(&mut entry.stream.waits);
-        nodes.extend(entry.stream.last);
-        if stream == StreamId::NULL {
-            let others = self.streams.iter().skip(1).flatten().filter(|s| !s.non_blocking);
-            nodes.extend(others.filter_map(|s| s.stream.last));
-        } else if !non_blocking {
+        let nodes = self.stream_turn(stream)?;
+        self.live_stream(stream)?.stream.waits.clear();
+        Ok(nodes)
+    }
+
+    /// What work that is queued in a host stream now waits for: beside the stream's own, that of the NULL stream,
+    /// unless the stream is one that does not block.
+    pub fn stream_turn(&mut self, stream: StreamId) -> Result<Vec<NodeId>, Error> {
+        let mut nodes = self.stream_ends(stream)?;
+        if stream != StreamId::NULL && !self.live_stream(stream)?.non_blocking {
             nodes.extend(self.streams[0].as_ref().and_then(|s| s.stream.last));
         }
         Ok(nodes)

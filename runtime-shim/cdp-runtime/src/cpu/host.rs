@@ -73,7 +73,7 @@ fn begin(state: Arc<Mutex<State>>, due: Arc<(Mutex<usize>, Condvar)>) -> Sender<
             let done = {
                 let mut state = lock(&state);
                 super::streams::arrive(&mut state.emulator);
-                state.wait_for(Work::Stream(stream))
+                state.wait_for(Work::Turn(stream))
             };
             work(done.err().map_or(CudaError::SUCCESS, |error| error.code));
             *lock(&due.0) -= 1;

@@ -166,7 +166,7 @@ impl State {
         stream: StreamId,
     ) -> Result<()> {
         if !from_device && !to_device {
-            self.wait_for(Work::Stream(stream))?;
+            self.wait_for(Work::Turn(stream))?;
         }
         // One copy if the rows touch each other.
         let dense =

@@ -55,6 +55,8 @@ pub enum Work {
     All,
     /// What is in a stream.
     Stream(StreamId),
+    /// What work of the host's in a stream waits for.
+    Turn(StreamId),
     /// An event.
     Event(EventId),
 }
@@ -66,6 +68,7 @@ impl Work {
         match self {
             Work::All => emulator.synchronize(),
             Work::Stream(stream) => emulator.synchronize_stream(stream),
+            Work::Turn(stream) => emulator.await_turn(stream),
             Work::Event(event) => emulator.synchronize_event(event),
         }
     }
@@ -77,6 +80,7 @@ impl Work {
             let done = match self {
                 Work::All => emulator.query_stream(StreamId::NULL)?,
                 Work::Stream(stream) => emulator.query_stream(stream)?,
+                Work::Turn(stream) => emulator.query_turn(stream)?,
                 Work::Event(event) => emulator.query_event(event)?,
             };
             let now = emulator.progress();
