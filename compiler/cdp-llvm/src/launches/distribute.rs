@@ -144,8 +144,11 @@ impl Site<'_, '_> {
             text.line("ret i32 0");
             text.label("here");
         }
-        if self.sequence.is_some() && self.child.is_some() && !self.lone {
+        if self.sequence.is_some() && !self.lone {
             sequence::unless_written(&mut text);
+            self.launch(&mut text);
+            text.line("ret i32 0");
+            text.label("recorded");
         }
         if self.listens && self.child.is_some() {
             // A launch passes on what its thread knows. What runs here must look behind its own cache.

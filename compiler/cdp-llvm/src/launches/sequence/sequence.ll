@@ -262,26 +262,14 @@ left:
 ; grid's y or z, 1 << 18 if it launches, 1 << 19 if each lane comes for itself alone. They are recorded, or launched as written.
 define void @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %site) noinline convergent nounwind {
 entry:
-  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %mask.here = call i32 @llvm.nvvm.activemask()
   %site.16 = getelementptr i8, ptr %site, i64 16
   %site.32 = getelementptr i8, ptr %site, i64 32
   %site.48 = getelementptr i8, ptr %site, i64 48
-  %pair = load <2 x i32>, ptr %site.48, align 16
-  %bytes = extractelement <2 x i32> %pair, i32 0
-  %facts = extractelement <2 x i32> %pair, i32 1
-  %lone.bit = and i32 %facts, 524288
-  %lone = icmp ne i32 %lone.bit, 0
-  ; Where the block launches as written and recorded nothing before, a launch needs no other's help.
-  %mode = load atomic i32, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
-  %is.written = icmp eq i32 %mode, 3
-  %lone.not = xor i1 %lone, true
-  %at.once = and i1 %is.written, %lone.not
-  br i1 %at.once, label %each, label %look
-look:
-  %mask.here = call i32 @llvm.nvvm.activemask()
   %quad.0 = load <4 x i32>, ptr %site, align 16
   %quad.1 = load <4 x i32>, ptr %site.16, align 16
   %quad.2 = load <4 x i32>, ptr %site.32, align 16
+  %pair = load <2 x i32>, ptr %site.48, align 16
   %gx = extractelement <4 x i32> %quad.1, i32 0
   %gy = extractelement <4 x i32> %quad.1, i32 1
   %gz = extractelement <4 x i32> %quad.1, i32 2
@@ -290,6 +278,10 @@ look:
   %bz = extractelement <4 x i32> %quad.2, i32 1
   %shared = extractelement <4 x i32> %quad.2, i32 2
   %number = extractelement <4 x i32> %quad.2, i32 3
+  %bytes = extractelement <2 x i32> %pair, i32 0
+  %facts = extractelement <2 x i32> %pair, i32 1
+  %lone.bit = and i32 %facts, 524288
+  %lone = icmp ne i32 %lone.bit, 0
   %mask.own = call i32 @llvm.nvvm.read.ptx.sreg.lanemask.eq()
   %mask = select i1 %lone, i32 %mask.own, i32 %mask.here
   ; Would the launches succeed, of grids that are not too large to look at?
@@ -1049,25 +1041,17 @@ fill:
   %arguments = getelementptr i8, ptr %record, i64 64
   br label %copy
 copy:
-  %at = phi i32 [ 0, %fill ], [ %at.next, %one ], [ %at.word, %word ], [ %at.half, %short ]
+  %at = phi i32 [ 0, %fill ], [ %at.next, %one ], [ %at.word, %word ]
   %rest = sub i32 %count, %at
   %at.wide = zext i32 %at to i64
   %from = getelementptr i8, ptr %arguments, i64 %at.wide
   %to = getelementptr i8, ptr %own, i64 %at.wide
-  %is.word = icmp uge i32 %rest, 8
-  br i1 %is.word, label %word, label %half
+  %is.word = icmp uge i32 %rest, 4
+  br i1 %is.word, label %word, label %tail
 word:
-  %w = load i64, ptr %from, align 8
-  store i64 %w, ptr %to, align 8
-  %at.word = add i32 %at, 8
-  br label %copy
-half:
-  %is.half = icmp uge i32 %rest, 4
-  br i1 %is.half, label %short, label %tail
-short:
-  %h = load i32, ptr %from, align 4
-  store i32 %h, ptr %to, align 4
-  %at.half = add i32 %at, 4
+  %w = load i32, ptr %from, align 4
+  store i32 %w, ptr %to, align 4
+  %at.word = add i32 %at, 4
   br label %copy
 tail:
   %some = icmp ne i32 %rest, 0

@@ -13,16 +13,15 @@ use super::{
     FACT_DEEP, FACT_LONE, FACT_LOOPS, FACT_NESTS, HEAD, MODE_WRITTEN, RECORD_HEAD, STATE, Sequence,
 };
 
-/// Goes on at `recorded`, or at `launch` where the block launches as written and recorded nothing before: that needs no
-/// other's help.
+/// Goes on at `recorded` unless the block launches as written and recorded nothing before, which needs no other's help.
 pub(in super::super) fn unless_written(text: &mut Text) {
     let place = text.set(&format!("getelementptr i8, {STATE}, i64 4"));
     let mode = text.set(&format!(
         "load atomic i32, ptr addrspace(3) {place} syncscope(\"block\") monotonic, align 4"
     ));
     let written = text.set(&format!("icmp eq i32 {mode}, {MODE_WRITTEN}"));
-    text.line(&format!("br i1 {written}, label %launch, label %recorded"));
-    text.label("recorded");
+    text.line(&format!("br i1 {written}, label %written, label %recorded"));
+    text.label("written");
 }
 
 impl Site<'_, '_> {
