@@ -108,12 +108,13 @@ fn check(toolkit: &Path, source: &Path) -> Result<(), String> {
 }
 
 /// Those of `tests/cases/cuda` that ask most of the runtime and that nvcc compiles quickly.
-const CUDA_CASES: [&str; 15] = [
+const CUDA_CASES: [&str; 16] = [
     "conditional_nodes",
     "device_graphs",
     "driver_arrays",
     "driver_calls",
     "driver_graphs",
+    "driver_memory",
     "graph_memory",
     "launch_forms",
     "layered_arrays",

@@ -38,6 +38,7 @@ impl CudaError {
     pub const INVALID_DEVICE: CudaError = CudaError(101);
     pub const INVALID_KERNEL_IMAGE: CudaError = CudaError(200);
     pub const OPERATING_SYSTEM: CudaError = CudaError(304);
+    pub const ALREADY_MAPPED: CudaError = CudaError(208);
     pub const NO_KERNEL_IMAGE_FOR_DEVICE: CudaError = CudaError(209);
     pub const UNSUPPORTED_LIMIT: CudaError = CudaError(215);
     pub const PEER_ACCESS_UNSUPPORTED: CudaError = CudaError(217);

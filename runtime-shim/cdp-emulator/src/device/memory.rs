@@ -105,14 +105,46 @@ impl Emulator {
     /// # Safety
     /// The memory stays until [`Emulator::unregister`].
     pub unsafe fn register(&mut self, address: u64, size_bytes: u64) -> Result<(), Error> {
-        if self.core.machine_mut().memory.add_foreign(address, size_bytes) {
+        self.add_outside(address, size_bytes, AllocKind::Managed, true)
+    }
+
+    /// Lets kernels use memory that was mapped to a range of addresses (`cuMemMap`, `cuMemSetAccess`), to read it or
+    /// to write it too. Ranges that touch each other and are used alike are to be one.
+    ///
+    /// # Errors
+    /// [`Error::InvalidAddress`] if it lies in memory that is known already.
+    ///
+    /// # Safety
+    /// The memory stays until [`Emulator::unregister`].
+    pub unsafe fn lend(
+        &mut self,
+        address: u64,
+        size_bytes: u64,
+        writable: bool,
+    ) -> Result<(), Error> {
+        self.add_outside(address, size_bytes, AllocKind::Host, writable)
+    }
+
+    /// Other memory is at these addresses from now on: what the checks know of the old one is forgotten.
+    pub fn remapped(&mut self, address: u64, size_bytes: u64) {
+        self.core.memory_begins(address, size_bytes, false);
+    }
+
+    fn add_outside(
+        &mut self,
+        address: u64,
+        size_bytes: u64,
+        kind: AllocKind,
+        writable: bool,
+    ) -> Result<(), Error> {
+        if self.core.machine_mut().memory.add_foreign(address, size_bytes, kind, writable) {
             return Ok(());
         }
         let message = "the device has memory there already".to_string();
         Err(Error::InvalidAddress { address, size_bytes, message })
     }
 
-    /// Forgets memory of the host after everything queued is done.
+    /// Forgets memory of [`Emulator::register`] or [`Emulator::lend`] after everything queued is done.
     pub fn unregister(&mut self, address: u64) {
         self.core.run_all();
         self.core.machine_mut().memory.remove_foreign(address);

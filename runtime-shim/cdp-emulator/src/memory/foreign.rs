@@ -1,5 +1,5 @@
-//! Memory of the host outside of the arena that kernels may use, because it was registered. Not the arena's own
-//! allocations (`table.rs`).
+//! Memory outside of the arena that kernels may use: the host's, because it was registered, and ranges of addresses to
+//! which memory was mapped. Not the arena's own allocations (`table.rs`).
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl Foreign {
     }
 
     /// Adds a range of bytes. False if a part of it is known already, or has no address that is global memory.
-    pub fn add(&mut self, address: u64, size_bytes: u64) -> bool {
+    pub fn add(&mut self, address: u64, size_bytes: u64, kind: AllocKind, writable: bool) -> bool {
         let Some(end) = address.checked_add(size_bytes) else { return false };
         let before = self.0.range(..end).next_back();
         if before.is_some_and(|(base, record)| base + record.size_bytes > address)
@@ -29,8 +29,8 @@ impl Foreign {
         let record = Record {
             base: address,
             size_bytes,
-            kind: AllocKind::Managed,
-            writable: true,
+            kind,
+            writable,
             allocated_at: None,
             live: true,
             freed_at: None,
@@ -63,11 +63,11 @@ mod tests {
         let mut t = table();
         let host = vec![7u8; 4096];
         let at = host.as_ptr() as u64;
-        assert!(t.find(at).is_none() && t.add_foreign(at, 4096));
+        assert!(t.find(at).is_none() && t.add_foreign(at, 4096, AllocKind::Managed, true));
         assert!(t.contains(at + 96, 4000) && !t.contains(at + 96, 4001));
-        assert!(!t.add_foreign(at + 4095, 1), "twice");
+        assert!(!t.add_foreign(at + 4095, 1, AllocKind::Managed, true), "twice");
         let inside = t.allocate(64, 16, AllocKind::Host, true, None).unwrap();
-        assert!(!t.add_foreign(inside, 8), "the device's own");
+        assert!(!t.add_foreign(inside, 8, AllocKind::Managed, true), "the device's own");
         let before = t.epoch();
         t.remove_foreign(at);
         assert!(t.find(at).is_none() && t.epoch() != before);

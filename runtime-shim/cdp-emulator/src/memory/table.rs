@@ -374,14 +374,20 @@ impl Table {
         entry.or_else(|| self.params.record_at(address).map(Cow::Owned))
     }
 
-    /// Lets kernels use memory of the host, by its own address. False if a part of it is known already.
-    pub fn add_foreign(&mut self, address: u64, size_bytes: u64) -> bool {
+    /// Lets kernels use memory outside of the arena, by its own address. False if a part of it is known already.
+    pub fn add_foreign(
+        &mut self,
+        address: u64,
+        size_bytes: u64,
+        kind: AllocKind,
+        writable: bool,
+    ) -> bool {
         let arena_end = self.arena.base() + self.arena.size_bytes();
         let apart = address >= arena_end || address.saturating_add(size_bytes) <= self.arena.base();
-        apart && self.foreign.add(address, size_bytes)
+        apart && self.foreign.add(address, size_bytes, kind, writable)
     }
 
-    /// Forgets memory of the host that begins at `address`.
+    /// Forgets memory outside of the arena that begins at `address`.
     pub fn remove_foreign(&mut self, address: u64) {
         self.foreign.remove(address);
         self.epoch += 1;
@@ -437,7 +443,7 @@ impl Table {
 
     /// Whether there is memory of the host outside of the arena.
     pub fn has_foreign(&self) -> bool {
-        self.foreign.records().next().is_some()
+        self.foreign.records().any(|record| record.kind == AllocKind::Managed)
     }
 
     /// Releases the allocation that begins at `address`, if `allowed` agrees with its kind.

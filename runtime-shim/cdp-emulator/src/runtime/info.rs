@@ -60,21 +60,45 @@ pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> 
         106 => 32,                                  // MaxBlocksPerMultiprocessor
         111 => 1024,                                // ReservedSharedMemoryPerBlock
         120 => u32::from(compute_capability >= 90), // ClusterLaunch
-        21..=30
-        | 42..=74
-        | 77
-        | 79
-        | 80
-        | 85
-        | 87
-        | 90..=94
-        | 96
-        | 98..=105
-        | 107..=110
-        | 112..=119
-        | 121..=150 => 0,
+        79 | 80 => 1,                               // GlobalL1CacheSupported, LocalL1CacheSupported
+        87 => 2,                                    // SingleToDoublePrecisionPerfRatio of an H200
+        90 => 1,                                    // ComputePreemptionSupported
+        91 => 1,                                    // CanUseHostPointerForRegisteredMem
+        99 => 1,                                    // HostRegisterSupported
+        102 | 103 => 1, // VirtualMemoryManagementSupported, HandleTypePosixFileDescriptorSupported
+        115 => 1,       // MemoryPoolsSupported
+        21..=30 | 42..=74 | 77 => texture_attribute(attribute),
+        85 | 92..=94 | 96 | 98 | 100 | 101 | 104 | 105 | 107..=110 | 112..=114 | 116..=119 => 0,
+        121..=150 => 0,
         _ => return None,
     })
+}
+
+/// Most elements of textures and surfaces, by the programming guide's table of compute capabilities: the same from 6.0
+/// to 9.0.
+fn texture_attribute(attribute: u32) -> u32 {
+    match attribute {
+        21 => 131_072,                    // MaxTexture1DWidth
+        22 | 56 => 131_072,               // MaxTexture2DWidth, MaxSurface2DWidth
+        23 | 57 => 65_536,                // their heights
+        24..=26 | 58..=60 => 16_384,      // MaxTexture3D, MaxSurface3D
+        27 | 28 | 63 | 64 => 32_768,      // layered ones of two dimensions
+        42 | 61 => 32_768,                // of one
+        29 | 43 | 62 | 65 => 2_048,       // their layers
+        30 => 512,                        // SurfaceAlignment
+        45 | 46 => 32_768,                // MaxTexture2DGather
+        47 | 48 => 8_192,                 // MaxTexture3DWidthAlt, HeightAlt
+        49 => 32_768,                     // DepthAlt
+        51 => 32,                         // TexturePitchAlignment
+        52 | 53 | 55 | 66 | 67 => 32_768, // cube maps, MaxSurface1DWidth
+        54 | 68 => 2_046,                 // their layers
+        69 => 1 << 28,                    // MaxTexture1DLinearWidth
+        70 => 131_072,                    // MaxTexture2DLinearWidth
+        71 => 65_000,                     // height
+        72 => 2_097_120,                  // pitch
+        73 | 74 | 77 => 32_768,           // mipmapped ones
+        _ => 0,
+    }
 }
 
 impl Core {

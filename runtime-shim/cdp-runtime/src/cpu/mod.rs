@@ -21,6 +21,7 @@ mod streams;
 mod summary;
 mod tree;
 mod unasked;
+mod virtual_memory;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,6 +34,7 @@ use self::host::{Hints, HostFunctions, HostMemory};
 pub use self::options::{CheckSet, CpuOptions, MessageFormat, NativeCode};
 use self::state::{State, Work};
 use self::unasked::{Calls, Unasked};
+use self::virtual_memory::Mapped;
 use crate::device::*;
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -97,6 +99,7 @@ pub struct CpuDevice {
     host_functions: HostFunctions,
     host_memory: Mutex<HostMemory>,
     hints: Mutex<Hints>,
+    mapped: Mutex<Mapped>,
     options: CpuOptions,
     /// 90 for 9.0.
     capability: u32,
@@ -112,7 +115,7 @@ impl CpuDevice {
             let unasked = Unasked::new(state.clone(), calls.clone(), seeded);
             Mutex::new(State::new(emulator, sinks, unasked))
         });
-        let (arrays, host_memory, hints) = <_>::default();
+        let (arrays, host_memory, hints, mapped) = <_>::default();
         let host_functions = HostFunctions::default();
         Ok(CpuDevice {
             state,
@@ -121,6 +124,7 @@ impl CpuDevice {
             host_functions,
             host_memory,
             hints,
+            mapped,
             options,
             capability,
         })
@@ -262,8 +266,9 @@ impl Device for CpuDevice {
     }
 
     fn memory_bytes(&self) -> Result<(u64, u64)> {
+        let mapped_bytes = locked(&self.mapped).created_bytes();
         let info = self.state().emulator.memory_info();
-        Ok((info.free_bytes, info.total_bytes))
+        Ok((info.free_bytes.saturating_sub(mapped_bytes), info.total_bytes))
     }
 
     fn uuid(&self) -> [u8; 16] {
@@ -278,7 +283,9 @@ impl Device for CpuDevice {
         self.arrays().clear();
         *locked(&self.host_memory) = HostMemory::default();
         *locked(&self.hints) = Hints::default();
-        self.state().reset()
+        self.state().reset()?;
+        *locked(&self.mapped) = Mapped::default();
+        Ok(())
     }
 
     fn limit(&self, limit: Limit) -> Result<u64> {

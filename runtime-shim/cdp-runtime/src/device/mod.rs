@@ -13,6 +13,7 @@ mod launches;
 mod memory;
 mod modules;
 mod streams;
+mod virtual_memory;
 mod watching;
 
 use std::ffi::CStr;
@@ -24,6 +25,7 @@ pub use self::launches::*;
 pub use self::memory::*;
 pub use self::modules::*;
 pub use self::streams::*;
+pub use self::virtual_memory::*;
 pub use self::watching::*;
 
 use crate::error::Result;
@@ -79,7 +81,17 @@ impl Limit {
 
 /// A device: itself, with its limits.
 pub trait Device:
-    Modules + Launches + Memory + Arrays + Streams + Events + Graphs + Watching + Send + Sync
+    Modules
+    + Launches
+    + Memory
+    + VirtualMemory
+    + Arrays
+    + Streams
+    + Events
+    + Graphs
+    + Watching
+    + Send
+    + Sync
 {
     /// Which implementation.
     fn kind(&self) -> DeviceKind;

@@ -199,6 +199,8 @@ impl GpuDevice {
 
 impl Watching for GpuDevice {}
 
+impl VirtualMemory for GpuDevice {}
+
 impl Device for GpuDevice {
     fn kind(&self) -> DeviceKind {
         DeviceKind::Gpu

@@ -62,12 +62,16 @@ unsafe fn attribute(data: *mut c_void, attribute: u32, address: u64) -> Result<(
     const HOST_POINTER: u32 = 4;
     const IS_MANAGED: u32 = 8;
     const ORDINAL: u32 = 9;
+    const RANGE_START: u32 = 11;
+    const RANGE_BYTES: u32 = 12;
+    const IS_MAPPED: u32 = 13;
     given(data)?;
-    let info = process::current()?.device.pointer_info(address)?;
+    let device = &process::current()?.device;
+    let info = device.pointer_info(address)?;
     let known = info.memory != MemoryType::Unregistered;
     let of_host = info.memory == MemoryType::Host;
     let needs = match attribute {
-        CONTEXT | MEMORY_TYPE | ORDINAL => known,
+        CONTEXT | MEMORY_TYPE | ORDINAL | RANGE_START | RANGE_BYTES | IS_MAPPED => known,
         DEVICE_POINTER => info.device_address != 0,
         HOST_POINTER => info.host_address != 0,
         IS_MANAGED => true,
@@ -84,11 +88,34 @@ unsafe fn attribute(data: *mut c_void, attribute: u32, address: u64) -> Result<(
             MEMORY_TYPE => data.cast::<u32>().write(if of_host { 1 } else { 2 }),
             DEVICE_POINTER => data.cast::<u64>().write(info.device_address),
             HOST_POINTER => data.cast::<u64>().write(info.host_address),
+            RANGE_START => data.cast::<u64>().write(device.range_of(address)?.0),
+            RANGE_BYTES => data.cast::<u64>().write(device.range_of(address)?.1),
+            IS_MAPPED => data.cast::<u8>().write(1),
             IS_MANAGED => data.cast::<u32>().write(u32::from(info.memory == MemoryType::Managed)),
             _ => data.cast::<i32>().write(process::current_ordinal()),
         }
     }
     Ok(())
+}
+
+/// Writes what an attribute is of an address that has it not.
+///
+/// # Safety
+/// `data` has room for the attribute's type.
+unsafe fn empty(data: *mut c_void, attribute: u32) {
+    /// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`, which is then no device's number.
+    const ORDINAL: u32 = 9;
+    const BYTES: [u32; 2] = [13, 17];
+    const WORDS: [u32; 3] = [2, 6, 8];
+    // SAFETY: the caller's promise.
+    unsafe {
+        match attribute {
+            ORDINAL => data.cast::<i32>().write(-2),
+            _ if BYTES.contains(&attribute) => data.cast::<u8>().write(0),
+            _ if WORDS.contains(&attribute) => data.cast::<u32>().write(0),
+            _ => data.cast::<u64>().write(0),
+        }
+    }
 }
 
 driver_functions! {
@@ -133,6 +160,21 @@ driver_functions! {
     }
     Context fn cuPointerGetAttribute(data: *mut c_void, number: u32, address: u64) {
         call(|| attribute(data, number, address))
+    }
+    Context fn cuPointerGetAttributes(count: u32, numbers: *const u32, data: *mut *mut c_void, address: u64) {
+        call(|| {
+            given(numbers.cast_mut())?;
+            given(data)?;
+            // What an address has not is left 0, for memory that CUDA does not know all of it.
+            for index in 0..count as usize {
+                let (target, number) = (*data.add(index), *numbers.add(index));
+                given(target)?;
+                if attribute(target, number, address).is_err() {
+                    empty(target, number);
+                }
+            }
+            Ok(())
+        })
     }
     Context fn cuMemAllocAsync(address: Address, bytes: usize, stream: Stream) {
         cudaMallocAsync(address.cast(), bytes, stream)

@@ -6,8 +6,7 @@
 //! Which device it is, is decided as for the runtime's calls. Handles of streams, events, arrays, graphs and pools are the
 //! runtime's on the CPU device; on a GPU those of graphs and pools are not, and must not be mixed.
 //!
-//! What is not here: green contexts, virtual memory management, texture references, and what the runtime's
-//! calls refuse too.
+//! What is not here: green contexts, texture references, and what the runtime's calls refuse too.
 
 mod arrays;
 mod copies;
@@ -21,6 +20,7 @@ mod modules;
 mod names;
 mod streams;
 mod tensor_maps;
+mod virtual_memory;
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -35,6 +35,7 @@ pub use self::memory::*;
 pub use self::modules::*;
 pub use self::streams::*;
 pub use self::tensor_maps::*;
+pub use self::virtual_memory::*;
 
 use super::*;
 use crate::device::DeviceKind;
@@ -236,6 +237,7 @@ pub fn functions() -> impl Iterator<Item = (&'static str, bool, *const ())> {
         streams::OWN,
         streams::PER_THREAD,
         tensor_maps::OWN,
+        virtual_memory::OWN,
     ];
     let own = own.into_iter().flatten().map(|(name, function)| (*name, true, function.0));
     let described = cuLaunchKernelEx_ptsz as *const ();
