@@ -12,6 +12,7 @@
 
 mod expression;
 mod functions;
+mod kinds;
 mod launch;
 mod loops;
 mod statement;
@@ -102,7 +103,8 @@ pub fn generate(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let plain = random.below(2) == 0;
     let mut maker = Maker { random, plain, seed, labels: 0 };
-    let functions = (0..3).map(|index| maker.function(index)).collect();
+    let mut functions: Vec<String> = (0..3).map(|index| maker.function(index)).collect();
+    functions.push(maker.namespace());
     let count = 8 + maker.random.below(24);
     let statements = (0..count).map(|_| maker.statement(2, true)).collect();
     let launches = maker.launches();

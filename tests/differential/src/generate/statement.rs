@@ -8,7 +8,7 @@ impl Maker {
         let ty = self.random.below(9);
         let which = self.random.below(2);
         let value = self.integer(ty, 2);
-        match self.random.below(if depth == 0 { 14 } else { 28 }) {
+        match self.random.below(if depth == 0 { 17 } else { 31 }) {
             0 | 1 => format!("{}{which} = {value};", LETTERS[ty]),
             2 => format!("f{which} = {};", self.float(false, 2)),
             3 => format!("d{which} = {};", self.float(true, 2)),
@@ -28,24 +28,25 @@ impl Maker {
             12 if !self.plain => self.half(which),
             13 if !self.plain => self.vector(which),
             12 | 13 => format!("u{which} = u{which} * 9u + (unsigned)({value});"),
-            14 => self.cases(which, depth),
-            15 | 16 => {
+            14..=16 => self.kinds(which),
+            17 => self.cases(which, depth),
+            18 | 19 => {
                 let (then, other) =
                     (self.statement(depth - 1, false), self.statement(depth - 1, false));
                 format!("if ({value}) {{ {then} }} else {{ {other} }}")
             }
-            17..=19 => self.repeated(depth, uniform, &value),
-            20 => self.over_array(which),
-            21 => {
+            20..=22 => self.repeated(depth, uniform, &value),
+            23 => self.over_array(which),
+            24 => {
                 let (one, two) =
                     (self.statement(depth - 1, false), self.statement(depth - 1, false));
                 format!(
                     "switch ((int)({value}) & 3) {{ case 0: {one} break; case 2: {two} default: u0 ^= 5u; }}"
                 )
             }
-            22 => self.jump(depth, &value),
-            23 | 24 => self.work(which),
-            25 | 26 => self.loops(which),
+            25 => self.jump(depth, &value),
+            26 | 27 => self.work(which),
+            28 | 29 => self.loops(which),
             _ if self.plain || !uniform => format!("u{which} ^= deep(u0 & 5, u1);"),
             _ => self.together(which),
         }
