@@ -19,6 +19,9 @@ pub struct Stmt {
     pub loc: Loc,
 }
 
+/// A long program has millions, and all of them are there at once: what few statements have is behind a box.
+const _: () = assert!(size_of::<Stmt>() <= 96);
+
 /// A place in a function: the target of `case` values of the nearest enclosing
 /// [`StmtKind::Switch`] that lists it, or else of any [`StmtKind::Goto`] of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -55,7 +58,7 @@ pub enum StmtKind {
     /// Two ways.
     If {
         /// A `Bool`.
-        cond: Expr,
+        cond: Box<Expr>,
         /// Taken if the condition is true.
         then: Block,
         /// Taken if it is false; empty without an `else`.
@@ -65,11 +68,11 @@ pub enum StmtKind {
     /// `continue` goes to `step`; a missing condition is true. Conditions are `Bool`.
     Loop {
         /// Tested before each turn, or after it.
-        cond: Option<Expr>,
+        cond: Option<Box<Expr>>,
         /// A turn.
         body: Block,
         /// Evaluated between a turn and the next test, also after `continue`.
-        step: Option<Expr>,
+        step: Option<Box<Expr>>,
         /// Whether the first turn is tested for as well.
         test_first: bool,
         /// What `#pragma unroll` asks for.
@@ -79,7 +82,7 @@ pub enum StmtKind {
     /// Labels stand in `body` as [`StmtKind::Label`], at any depth (Duff's device included).
     Switch {
         /// An integer.
-        value: Expr,
+        value: Box<Expr>,
         /// Values without repetition.
         cases: Vec<SwitchLabel>,
         /// Where other values go; out of the switch without one.
@@ -103,11 +106,11 @@ impl StmtKind {
     /// The expressions that the statement itself evaluates, in the order in which they are written in [`StmtKind`].
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let (first, second) = match self {
-            StmtKind::Expr(expr)
-            | StmtKind::If { cond: expr, .. }
-            | StmtKind::Switch { value: expr, .. }
-            | StmtKind::Return(Some(expr)) => (Some(expr), None),
-            StmtKind::Loop { cond, step, .. } => (cond.as_ref(), step.as_ref()),
+            StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => (Some(expr), None),
+            StmtKind::If { cond: expr, .. } | StmtKind::Switch { value: expr, .. } => {
+                (Some(&**expr), None)
+            }
+            StmtKind::Loop { cond, step, .. } => (cond.as_deref(), step.as_deref()),
             StmtKind::Block(_)
             | StmtKind::Declare(_)
             | StmtKind::Label(_)

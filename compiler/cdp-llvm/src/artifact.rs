@@ -19,6 +19,9 @@ use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget, Machine};
 
+/// Instructions of a module of which the source and its trees took tens of megabytes.
+const MANY_INSTRUCTIONS: u64 = 200_000;
+
 /// An LLVM module in a context of its own, with the machine that makes code of it.
 ///
 /// It stays on the thread that made it; any number of threads may each have their own.
@@ -163,6 +166,16 @@ impl LlvmModule {
         match sink.errors.first() {
             Some(message) => Err(LowerError::Backend { message: message.clone() }),
             None => Ok(()),
+        }
+    }
+
+    /// Gives what was freed back to the system where the module is so large that its front end took much: LLVM asks for
+    /// pieces of other sizes, and would have its memory on top of that.
+    pub fn give_back_memory(&self) {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        if raw::has_instructions(&self.module, MANY_INSTRUCTIONS) {
+            // SAFETY: any thread may call it at any time.
+            unsafe { libc::malloc_trim(0) };
         }
     }
 

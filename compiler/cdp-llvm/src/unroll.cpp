@@ -57,6 +57,9 @@ constexpr unsigned DeepLoop = 3;
 constexpr unsigned KnownPartSize = 250;
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
 constexpr unsigned TripCountBudget = 16;
+/// Most loops of a function that are unrolled in part unless that was asked for. With each, the tree of blocks and what is
+/// known of values that go from loop to loop are computed anew: 2,000 loops took twenty times as long as 500.
+constexpr size_t MostLoops = 256;
 /// How often loops are looked at whose numbers of turns have become known, or which were copied, when one
 /// around them was unrolled.
 constexpr unsigned Rounds = 4;
@@ -74,6 +77,8 @@ struct Facts {
   DominatorTree &Tree;
   AssumptionCache &Assumptions;
   OptimizationRemarkEmitter Remarks;
+  /// There are so many loops that those are left alone of which nothing is said.
+  bool Many = false;
 };
 
 /// Whether the number of turns takes a division by something that is not constant, as where threads go
@@ -334,6 +339,10 @@ bool turnsTogether(const Loop &L, ScalarEvolution &Evolution) {
 LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   if (!L.isLoopSimplifyForm() || hasUnrollTransformation(&L) & TM_Disable)
     return LoopUnrollResult::Unmodified;
+  if (!FullOnly && Known.Many && hasUnrollTransformation(&L) != TM_ForcedByUser)
+    return LoopUnrollResult::Unmodified;
+  // Without numbers, which each change of the tree takes away, a question goes from block to block.
+  Known.Tree.updateDFSNumbers();
   SmallPtrSet<const Value *, 32> Ephemeral;
   CodeMetrics::collectEphemeralValues(&L, &Known.Assumptions, Ephemeral);
   Turns Turn(L, Known.Evolution);
@@ -411,6 +420,7 @@ PreservedAnalyses UnrollForDevice::run(Function &F, FunctionAnalysisManager &AM)
                             nullptr, false);
     Changed |= formLCSSARecursively(*L, Known.Tree, &Known.Loops, &Known.Evolution);
   }
+  Known.Many = Known.Loops.getLoopsInPreorder().size() > MostLoops;
   bool Unrolled = false, Again = true;
   for (unsigned Round = 0; Again && Round < Rounds; Round++) {
     Again = false;

@@ -51,14 +51,14 @@ fn loops_switches_and_unrolling() {
     ];
     let case = |value, label| SwitchLabel { value, label: LabelId(label) };
     let switch = stmt(StmtKind::Switch {
-        value,
+        value: value.into(),
         cases: vec![case(1, 0), case(2, 0), case(7, 2)],
         default: Some(LabelId(1)),
         body: block(inner),
     });
     let (i, n) = (b.get(2, i32), b.get(1, i32));
-    let cond = Some(b.compare(CompareOp::Lt, i, n));
-    let step = Some(add(&mut b, 2, 1));
+    let cond = Some(b.compare(CompareOp::Lt, i, n).into());
+    let step = Some(add(&mut b, 2, 1).into());
     let for_loop = stmt(StmtKind::Loop {
         cond,
         body: block(vec![switch]),
@@ -69,7 +69,7 @@ fn loops_switches_and_unrolling() {
     let (s, zero) = (b.get(3, i32), b.int(100, i32));
     let again = b.compare(CompareOp::Lt, s, zero);
     let do_loop = stmt(StmtKind::Loop {
-        cond: Some(again),
+        cond: Some(again.into()),
         body: block(vec![expr_stmt(add(&mut b, 3, 5))]),
         step: None,
         test_first: false,

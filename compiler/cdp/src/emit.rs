@@ -82,6 +82,7 @@ impl Compiler {
         lower_options.module_id = module_id.into();
         guard("emit", name, || {
             let lowered = lower(&lower_options).map_err(from_lowering)?;
+            lowered.give_back_memory();
             let emitted =
                 Emitted::of(lowered, &lower_options, want_llvm_ir).map_err(from_lowering)?;
             emitted.into_code(analysis.kernels.clone(), analysis.graph.clone(), options)

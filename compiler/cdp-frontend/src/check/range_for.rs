@@ -36,7 +36,7 @@ impl<'a> Checker<'a> {
         let ir_bool = self.types.ir.bool();
         let kind =
             ExprKind::Compare { op: CompareOp::Lt, lhs: Box::new(at.clone()), rhs: Box::new(end) };
-        let cond = Some(Expr::new(kind, ir_bool, loc));
+        let cond = Some(Box::new(Expr::new(kind, ir_bool, loc)));
 
         self.scopes.enter_head();
         let mut body = self.block(|checker| {
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         let ty = one.ty;
         let kind = ExprKind::Binary { op: BinaryOp::Add, lhs: Box::new(at), rhs: Box::new(one) };
         let next = Expr::new(kind, ty, loc);
-        let step = Some(self.store(index_addr, next, false, loc));
+        let step = Some(Box::new(self.store(index_addr, next, false, loc)));
         self.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
     }

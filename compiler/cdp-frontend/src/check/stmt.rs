@@ -196,7 +196,7 @@ impl<'a> Checker<'a> {
         match known {
             Some(true) => self.emit(StmtKind::Block(then), loc),
             Some(false) => self.emit(StmtKind::Block(otherwise), loc),
-            None => self.emit(StmtKind::If { cond, then, otherwise }, loc),
+            None => self.emit(StmtKind::If { cond: Box::new(cond), then, otherwise }, loc),
         }
     }
 
@@ -242,7 +242,7 @@ impl<'a> Checker<'a> {
         &mut self,
         condition: Option<&'a Condition>,
         body: &'a ast::Stmt,
-    ) -> (Option<Expr>, Block) {
+    ) -> (Option<Box<Expr>>, Block) {
         match condition {
             Some(Condition::Decl(decl)) => {
                 let loc = self.loc(decl.span);
@@ -258,7 +258,8 @@ impl<'a> Checker<'a> {
                 self.lint(|lints, checker| lints.leave(entered, &[&inner], checker));
                 if let Some(cond) = cond {
                     let stop = Block { stmts: vec![ir::Stmt { kind: StmtKind::Break, loc }] };
-                    let kind = StmtKind::If { cond, then: Block::default(), otherwise: stop };
+                    let (cond, then) = (Box::new(cond), Block::default());
+                    let kind = StmtKind::If { cond, then, otherwise: stop };
                     block.stmts.push(ir::Stmt { kind, loc });
                 }
                 block.stmts.push(ir::Stmt { kind: StmtKind::Block(inner), loc });
@@ -272,7 +273,7 @@ impl<'a> Checker<'a> {
                 };
                 let body = self.loop_body(body);
                 self.lint(|lints, checker| lints.leave(entered, &[], checker));
-                (cond, body)
+                (cond.map(Box::new), body)
             }
         }
     }
@@ -287,7 +288,7 @@ impl<'a> Checker<'a> {
         let body = self.loop_body(body);
         self.warn_assigned_condition(condition);
         let value = self.expr(condition);
-        let cond = Some(self.condition(value));
+        let cond = Some(Box::new(self.condition(value)));
         self.emit(StmtKind::Loop { cond, body, step: None, test_first: false, unroll }, loc);
     }
 
@@ -299,7 +300,7 @@ impl<'a> Checker<'a> {
         let step = stmt.step.as_ref().and_then(|step| {
             let value = self.expr(step);
             self.warn_unused_value(step, &value);
-            self.discard(value)
+            self.discard(value).map(Box::new)
         });
         self.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
@@ -337,6 +338,7 @@ impl<'a> Checker<'a> {
         let Some(state) = state else { return };
         self.warn_left_out(declared, &state, span);
         let default = state.default.map(|(label, _)| label);
+        let value = Box::new(value);
         self.emit(StmtKind::Switch { value, cases: state.cases, default, body }, loc);
     }
 

@@ -96,7 +96,7 @@ impl Evaluator<'_> {
                 self.run(if yes { then } else { otherwise }, env)
             }
             StmtKind::Loop { cond, body, step, test_first, .. } => {
-                self.run_loop(cond.as_ref(), body, step.as_ref(), *test_first, env)
+                self.run_loop(cond.as_deref(), body, step.as_deref(), *test_first, env)
             }
             StmtKind::Switch { value, cases, default, body } => {
                 let value = int_of(&self.eval_in(value, env)?)?;

@@ -14,6 +14,7 @@ use inkwell::values::{AnyValue, BasicValueEnum, FunctionValue, PointerValue};
 
 use super::Unit;
 use super::abi::{ParamAbi, RetAbi, Signature};
+use super::held::Held;
 use super::sysv::Parts;
 use crate::error::{LowerError, Result, bug};
 
@@ -53,6 +54,7 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
     allocations: Builder<'ctx>,
     entry: BasicBlock<'ctx>,
     locals: Vec<AlignedAddress<'ctx>>,
+    pub(super) held: Held<'ctx>,
     pub(super) targets: Vec<Targets<'ctx>>,
     /// Those of the enclosing switches, and the function's own.
     pub(super) labels: Vec<HashMap<LabelId, BasicBlock<'ctx>>>,
@@ -89,6 +91,7 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
         allocations,
         entry,
         locals: Vec::new(),
+        held: Held::default(),
         targets: Vec::new(),
         labels: Vec::new(),
         own_labels: HashMap::new(),
@@ -100,6 +103,10 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
         body.set_loc(function.loc);
     }
     body.make_locals()?;
+    // A debugger reads variables where they are.
+    if !unit.debug.as_ref().is_some_and(|debug| debug.is_full()) {
+        body.held = Held::of(function, &body.locals, &unit.ir.types);
+    }
     body.set_loc(function.loc);
     body.stmts(block)?;
     body.set_loc(function.end);

@@ -18,6 +18,7 @@ pub(crate) mod cudart;
 mod debug;
 mod expr;
 mod global;
+mod held;
 mod host;
 mod intrinsic;
 mod launch;

@@ -57,7 +57,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             }
             StmtKind::If { cond, then, otherwise } => self.if_stmt(cond, then, otherwise),
             StmtKind::Loop { cond, body, step, test_first, unroll } => {
-                let parts = LoopParts { cond: cond.as_ref(), body, step: step.as_ref() };
+                let parts = LoopParts { cond: cond.as_deref(), body, step: step.as_deref() };
                 self.loop_stmt(&parts, *test_first, *unroll)
             }
             StmtKind::Switch { value, cases, default, body } => {
