@@ -16,6 +16,7 @@
 //! Nothing here prints, and nothing here changes what a program does.
 
 pub mod access;
+pub mod apart;
 pub mod beneath;
 pub mod block;
 pub mod bounds;

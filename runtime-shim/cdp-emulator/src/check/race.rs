@@ -4,7 +4,7 @@ use super::access::{Access, Manner};
 use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
-use super::shadow::{Bytes, Cell};
+use super::shadow::Cell;
 use super::{Origin, Stamp, Watch};
 use crate::code::{Reach, Sem};
 use crate::memory::space;
@@ -188,52 +188,6 @@ impl Watch {
         } else {
             let (page, word) = self.shadow.page(touch.address);
             page.put(word, old, outcome.cell);
-        }
-    }
-
-    /// From here on the bytes of a word are kept apart.
-    fn split(&mut self, state: &mut BlockState, shared: bool, address: u64, cell: Cell) {
-        let part = |record: Record, byte: usize| record.with_mask(record.mask() & 1 << byte);
-        let cells = [0, 1, 2, 3].map(|byte| Cell {
-            write: part(cell.write, byte),
-            read: part(cell.read, byte),
-            again: part(cell.again, byte),
-        });
-        let mark = Cell { write: Record::SPLIT, ..Cell::default() };
-        let (page, word) =
-            if shared { state.shared.page(address) } else { self.shadow.page(address) };
-        let (old, covered) = (page.get(word), page.beneath.get(word));
-        page.put(word, old, mark);
-        let beneath = [0, 1, 2, 3].map(|byte| covered.map(|record| part(record, byte)));
-        let bytes = Bytes { cells, beneath };
-        if shared {
-            state.shared_bytes.insert(address, Box::new(bytes));
-        } else {
-            *self.shadow.bytes(address) = bytes;
-        }
-    }
-
-    fn split_word(&mut self, state: &mut BlockState, access: &Access<'_>, touch: &Touch) {
-        for byte in (0..4).filter(|byte| touch.record.mask() >> byte & 1 != 0) {
-            let floor = if access.shared { state.floor } else { self.first_stamp };
-            let old = if access.shared {
-                state.shared_bytes.entry(touch.address).or_default().cells[byte]
-            } else {
-                self.shadow.bytes(touch.address).cells[byte]
-            };
-            let one = Touch { record: touch.record.with_mask(1 << byte), ..*touch };
-            // Records of single bytes never need to be split.
-            let Some(outcome) = self.weigh(state, access, &one, (current(old, floor), true)) else {
-                continue;
-            };
-            if let Some((record, thread, wrote)) = outcome.conflict {
-                self.conflict(state, access, &one, record, thread, wrote);
-            }
-            if access.shared {
-                state.shared_bytes.entry(touch.address).or_default().cells[byte] = outcome.cell;
-            } else {
-                self.shadow.bytes(touch.address).cells[byte] = outcome.cell;
-            }
         }
     }
 
@@ -465,7 +419,7 @@ impl Watch {
 
     /// Notes two accesses that conflict and are not ordered.
     #[cold]
-    fn conflict(
+    pub(super) fn conflict(
         &mut self,
         state: &BlockState,
         access: &Access<'_>,
@@ -586,7 +540,7 @@ fn quick(cell: Cell, touch: &Touch, floor: u32, ordered: &[u32; 256]) -> Option<
 
 /// The records that still count.
 #[inline(always)]
-fn current(mut cell: Cell, floor: u32) -> Cell {
+pub(super) fn current(mut cell: Cell, floor: u32) -> Cell {
     for record in [&mut cell.write, &mut cell.read, &mut cell.again] {
         if record.stamp() < floor && !record.is_split() {
             *record = Record(0);
