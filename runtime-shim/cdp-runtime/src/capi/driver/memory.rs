@@ -51,20 +51,30 @@ fn fill(
     })
 }
 
+/// `CU_POINTER_ATTRIBUTE_*`
+mod pointer_attribute {
+    pub const CONTEXT: u32 = 1;
+    pub const MEMORY_TYPE: u32 = 2;
+    pub const DEVICE_POINTER: u32 = 3;
+    pub const HOST_POINTER: u32 = 4;
+    pub const SYNC_MEMOPS: u32 = 6;
+    pub const IS_MANAGED: u32 = 8;
+    pub const ORDINAL: u32 = 9;
+    pub const IS_IPC_CAPABLE: u32 = 10;
+    pub const RANGE_START: u32 = 11;
+    pub const RANGE_BYTES: u32 = 12;
+    pub const IS_MAPPED: u32 = 13;
+    pub const IS_RDMA_CAPABLE: u32 = 15;
+    pub const ACCESS_FLAGS: u32 = 16;
+    pub const IS_DECOMPRESS_CAPABLE: u32 = 21;
+}
+
 /// Writes an attribute of an address.
 ///
 /// # Safety
 /// `data` has room for the attribute's type.
 unsafe fn attribute(data: *mut c_void, attribute: u32, address: u64) -> Result<()> {
-    const CONTEXT: u32 = 1;
-    const MEMORY_TYPE: u32 = 2;
-    const DEVICE_POINTER: u32 = 3;
-    const HOST_POINTER: u32 = 4;
-    const IS_MANAGED: u32 = 8;
-    const ORDINAL: u32 = 9;
-    const RANGE_START: u32 = 11;
-    const RANGE_BYTES: u32 = 12;
-    const IS_MAPPED: u32 = 13;
+    use pointer_attribute::*;
     given(data)?;
     let device = &process::current()?.device;
     let info = device.pointer_info(address)?;
@@ -103,16 +113,18 @@ unsafe fn attribute(data: *mut c_void, attribute: u32, address: u64) -> Result<(
 /// # Safety
 /// `data` has room for the attribute's type.
 unsafe fn empty(data: *mut c_void, attribute: u32) {
-    /// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`, which is then no device's number.
-    const ORDINAL: u32 = 9;
-    const BYTES: [u32; 2] = [13, 17];
-    const WORDS: [u32; 3] = [2, 6, 8];
+    use pointer_attribute::*;
+    /// No device's number.
+    const NO_DEVICE: i32 = -2;
     // SAFETY: the caller's promise.
     unsafe {
         match attribute {
-            ORDINAL => data.cast::<i32>().write(-2),
-            _ if BYTES.contains(&attribute) => data.cast::<u8>().write(0),
-            _ if WORDS.contains(&attribute) => data.cast::<u32>().write(0),
+            ORDINAL => data.cast::<i32>().write(NO_DEVICE),
+            // How wide these truths are the manual does not say.
+            IS_IPC_CAPABLE | IS_MAPPED | IS_RDMA_CAPABLE | IS_DECOMPRESS_CAPABLE => {
+                data.cast::<u8>().write(0)
+            }
+            MEMORY_TYPE | SYNC_MEMOPS | IS_MANAGED | ACCESS_FLAGS => data.cast::<u32>().write(0),
             _ => data.cast::<u64>().write(0),
         }
     }
