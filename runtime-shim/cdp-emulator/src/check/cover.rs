@@ -128,17 +128,11 @@ impl Watch {
         is_byte: bool,
     ) -> Covered {
         let floor = if shared { state.floor } else { self.first_stamp };
-        let byte = touch.record.mask().trailing_zeros() as usize & 3;
-        let covered = match (is_byte, shared) {
-            (true, true) => state.shared_bytes.entry(touch.address).or_default().beneath[byte],
-            (true, false) => self.shadow.bytes(touch.address).beneath[byte],
-            (false, _) => {
-                let (page, word) = match shared {
-                    true => state.shared.page(touch.address),
-                    false => self.shadow.page(touch.address),
-                };
-                page.beneath.get(word)
-            }
+        let covered = if is_byte {
+            self.bytes(state, shared, touch.address).beneath[byte_of(touch)]
+        } else {
+            let (page, word) = self.page(state, shared, touch.address);
+            page.beneath.get(word)
         };
         covered.map(|record| if record.stamp() < floor { Record(0) } else { record })
     }
@@ -151,21 +145,17 @@ impl Watch {
         touch: &Touch,
         (kind, above, is_byte): (usize, Record, bool),
     ) {
-        let byte = touch.record.mask().trailing_zeros() as usize & 3;
-        match (is_byte, shared) {
-            (true, true) => {
-                let bytes = state.shared_bytes.entry(touch.address).or_default();
-                bytes.beneath[byte][kind] = above;
-            }
-            (true, false) => self.shadow.bytes(touch.address).beneath[byte][kind] = above,
-            (false, true) => {
-                let (page, word) = state.shared.page(touch.address);
-                page.beneath.put(kind, word, above);
-            }
-            (false, false) => {
-                let (page, word) = self.shadow.page(touch.address);
-                page.beneath.put(kind, word, above);
-            }
+        if is_byte {
+            let bytes = self.bytes(state, shared, touch.address);
+            bytes.beneath[byte_of(touch)][kind] = above;
+        } else {
+            let (page, word) = self.page(state, shared, touch.address);
+            page.beneath.put(kind, word, above);
         }
     }
+}
+
+/// Which byte of its word a touch of one is.
+fn byte_of(touch: &Touch) -> usize {
+    touch.record.mask().trailing_zeros() as usize & 3
 }

@@ -4,7 +4,7 @@ use super::access::{Access, Manner};
 use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side};
 use super::record::{Record, Strength};
-use super::shadow::Cell;
+use super::shadow::{Cell, Page};
 use super::{Origin, Stamp, Watch};
 use crate::code::{Reach, Sem};
 use crate::memory::space;
@@ -182,12 +182,21 @@ impl Watch {
         if outcome.cell == old {
             return;
         }
-        if access.shared {
-            let (page, word) = state.shared.page(touch.address);
-            page.put(word, old, outcome.cell);
-        } else {
-            let (page, word) = self.shadow.page(touch.address);
-            page.put(word, old, outcome.cell);
+        let (page, word) = self.page(state, access.shared, touch.address);
+        page.put(word, old, outcome.cell);
+    }
+
+    /// The page and word of an address, of the block's shared memory or of the device's.
+    #[inline(always)]
+    pub(super) fn page<'s>(
+        &'s mut self,
+        state: &'s mut BlockState,
+        shared: bool,
+        address: u64,
+    ) -> (&'s mut Page, usize) {
+        match shared {
+            true => state.shared.page(address),
+            false => self.shadow.page(address),
         }
     }
 

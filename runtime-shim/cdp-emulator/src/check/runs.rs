@@ -211,10 +211,7 @@ impl Watch {
         let in_row = ROW - (address / 4) as usize % ROW;
         let new = run.series.records(done);
         let new = &new[..(run.words - done).min(in_row)];
-        let (page, word) = match access.shared {
-            true => state.shared.page(address),
-            false => self.shadow.page(address),
-        };
+        let (page, word) = self.page(state, access.shared, address);
         let (seen, words) = look(page, word, new, floor);
         let new = &new[..words];
         let verdict = match page.beneath.is_asked_by_plain(seen[0].record) {
@@ -225,10 +222,7 @@ impl Watch {
             Verdict::Ask if !to_the_end => return 0,
             Verdict::Ask => self.one_by_one(state, access, address, new),
             verdict => {
-                let (page, word) = match access.shared {
-                    true => state.shared.page(address),
-                    false => self.shadow.page(address),
-                };
+                let (page, word) = self.page(state, access.shared, address);
                 page.put_words(word, (new, run.series, done), verdict);
             }
         }
