@@ -47,6 +47,7 @@ pub use device::Emulator;
 pub use error::{Error, PtxPlace};
 pub use exec::Counters;
 pub use own_threads::{OwnThread, host_is_alone};
+pub use pages::Pages;
 pub use report::{Related, Report, ReportKind};
 pub use runtime::errors::{
     name as cuda_error_name, row as cuda_error_row, text as cuda_error_text,

@@ -1,7 +1,9 @@
 //! Pages of memory that the system gives to this process alone: anonymous, zero at first, costing nothing until they are
-//! touched. What they are for is not known here.
+//! touched; or addresses alone, to which files are mapped. What they are for is not known here.
 
 use std::ffi::c_void;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 
 unsafe extern "C" {
     fn mmap(
@@ -17,9 +19,12 @@ unsafe extern "C" {
     fn madvise(addr: *mut c_void, length: usize, advice: i32) -> i32;
 }
 
+const NO_ACCESS: i32 = 0;
 const READ_WRITE: i32 = 3;
 const READ_EXECUTE: i32 = 5;
+const MAP_SHARED: i32 = 1;
 const MAP_PRIVATE: i32 = 2;
+const MAP_FIXED: i32 = 0x10;
 #[cfg(target_os = "linux")]
 const MAP_ANONYMOUS: i32 = 0x20;
 #[cfg(not(target_os = "linux"))]
@@ -49,20 +54,54 @@ unsafe impl Sync for Pages {}
 impl Pages {
     /// Pages for so many bytes, to read and write, anywhere. `None` if the system refuses.
     pub fn new(bytes: usize) -> Option<Pages> {
-        Pages::map(0, bytes, 0)
+        Pages::map(0, bytes, READ_WRITE)
     }
 
     /// As [`Pages::new`], at an address where nothing else is.
     pub fn at(address: u64, bytes: usize) -> Option<Pages> {
-        // An old kernel takes the address as a hint only.
-        Pages::map(address, bytes, MAP_FIXED_NOREPLACE).filter(|pages| pages.at as u64 == address)
+        Pages::map(address, bytes, READ_WRITE)
     }
 
-    fn map(address: u64, bytes: usize, more: i32) -> Option<Pages> {
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more;
+    /// So many bytes of addresses, anywhere, which nobody may use until something is mapped to them.
+    pub fn reserved(bytes: usize) -> Option<Pages> {
+        Pages::map(0, bytes, NO_ACCESS)
+    }
+
+    /// As [`Pages::reserved`], at an address where nothing else is.
+    pub fn reserved_at(address: u64, bytes: usize) -> Option<Pages> {
+        Pages::map(address, bytes, NO_ACCESS)
+    }
+
+    /// Anywhere for the address 0.
+    fn map(address: u64, bytes: usize, protection: i32) -> Option<Pages> {
+        let place = if address == 0 { 0 } else { MAP_FIXED_NOREPLACE };
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | place;
         // SAFETY: an anonymous private mapping that replaces no other (NOREPLACE, or no address).
-        let at = unsafe { mmap(address as *mut c_void, bytes, READ_WRITE, flags, -1, 0) };
-        (at as isize != -1).then_some(Pages { at: at.cast(), bytes })
+        let at = unsafe { mmap(address as *mut c_void, bytes, protection, flags, -1, 0) };
+        let pages = (at as isize != -1).then_some(Pages { at: at.cast(), bytes })?;
+        // An old kernel takes the address as a hint only.
+        (address == 0 || at as u64 == address).then_some(pages)
+    }
+
+    /// Has the first bytes of a file from `offset` on, to read and write; whole pages of these. False if the system
+    /// refuses.
+    pub fn map_file(&self, offset: usize, bytes: usize, file: &File) -> bool {
+        self.replace((offset, bytes), READ_WRITE, MAP_SHARED, file.as_raw_fd())
+    }
+
+    /// Has addresses alone there again.
+    pub fn vacate(&self, offset: usize, bytes: usize) {
+        self.replace((offset, bytes), NO_ACCESS, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    }
+
+    fn replace(&self, part: (usize, usize), protection: i32, flags: i32, file: i32) -> bool {
+        let (offset, bytes) = part;
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.bytes));
+        // SAFETY: within the mapping (asserted), which is ours.
+        unsafe {
+            let start = self.at.add(offset).cast();
+            mmap(start, bytes, protection, flags | MAP_FIXED, file, 0) == start
+        }
     }
 
     /// The first byte.

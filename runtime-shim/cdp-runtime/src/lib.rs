@@ -15,6 +15,7 @@ mod choice;
 pub mod cpu;
 mod device;
 mod driver_array;
+mod driver_copy;
 mod driver_state;
 mod error;
 pub mod gpu;

@@ -2,7 +2,9 @@
 
 use super::memory::CopyKind;
 use super::streams::StreamHandle;
-use crate::array::{ArrayHandle, ArrayInfo, Copy3D, MipmapHandle, Resource, TextureDesc};
+use crate::array::{
+    ArrayHandle, ArrayInfo, ChannelFormat, Copy3D, MipmapHandle, Resource, TextureDesc,
+};
 use crate::error::Result;
 
 /// Arrays, textures and surfaces of a device.
@@ -29,6 +31,14 @@ pub trait Arrays {
         kind: CopyKind,
         stream: Option<StreamHandle>,
     ) -> Result<()>;
+    /// The format of what is read of a resource.
+    fn elements(&self, resource: &Resource) -> Result<ChannelFormat> {
+        Ok(match *resource {
+            Resource::Array(array) => self.array_info(array)?.format,
+            Resource::Mipmap(mipmap) => self.array_info(self.mipmap_level(mipmap, 0)?)?.format,
+            Resource::Linear { format, .. } | Resource::Pitch2D { format, .. } => format,
+        })
+    }
     /// Makes a texture object; what kernels get.
     fn create_texture(&self, resource: &Resource, texture: &TextureDesc) -> Result<u64>;
     /// Destroys a texture object.

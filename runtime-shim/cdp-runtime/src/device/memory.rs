@@ -2,7 +2,7 @@
 //! kernels use. Arrays are in [`super::arrays`].
 
 use super::streams::StreamHandle;
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 
 /// `cudaMemcpyKind`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +72,18 @@ impl Location {
     pub const DEVICE: u32 = 1;
     /// `cudaMemLocationTypeHost`
     pub const HOST: u32 = 2;
+
+    /// Whether it is the device, the only place whose memory is mapped.
+    ///
+    /// # Errors
+    /// Another device, or no device.
+    pub fn expect_device(&self) -> Result<()> {
+        match (self.kind, self.id) {
+            (Location::DEVICE, 0) => Ok(()),
+            (Location::DEVICE, _) => Err(CudaError::INVALID_DEVICE.into()),
+            _ => Err(CudaError::NOT_SUPPORTED.into()),
+        }
+    }
 }
 
 /// What a device knows about an address.

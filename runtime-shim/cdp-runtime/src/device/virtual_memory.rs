@@ -20,6 +20,11 @@ pub struct MemoryProps {
     pub flags: [u8; 8],
 }
 
+impl MemoryProps {
+    /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
+    pub const FILE_DESCRIPTOR: u32 = 1;
+}
+
 /// What may be done with memory: `CUmemAccess_flags`
 pub mod access {
     /// Nothing.

@@ -7,10 +7,9 @@ use std::ffi::{CStr, c_uint, c_void};
 use std::sync::PoisonError;
 
 use super::GpuDevice;
-use super::array::DriverCopy;
 use super::driver::{CUresult, Handle, check};
 use super::graph::{self, NewNode};
-use crate::device::{Choice, Copy2D, CopyKind, Device, GraphStep};
+use crate::device::{Choice, Device, GraphStep};
 use crate::error::{CudaError, Result};
 
 /// The version of CUDA whose forms of the functions these are.
@@ -169,16 +168,4 @@ pub fn add_host(
     check(unsafe {
         (driver.cuGraphAddHostNode)(&mut new.node, new.graph, first, count, &described)
     })
-}
-
-/// A copy that may have a side in the host's memory.
-pub fn transfer(copy: &Copy2D, kind: CopyKind) -> DriverCopy {
-    let (from_host, to_host) = match kind {
-        CopyKind::HostToHost => (Some(true), Some(true)),
-        CopyKind::HostToDevice => (Some(true), Some(false)),
-        CopyKind::DeviceToHost => (Some(false), Some(true)),
-        CopyKind::DeviceToDevice => (Some(false), Some(false)),
-        CopyKind::Default => (None, None),
-    };
-    graph::linear(copy).between(to_host, from_host)
 }

@@ -12,11 +12,11 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 
-use super::array::DriverCopy;
 use super::condition::DriverHostNode;
 use super::graph::{DriverKernelNode, DriverSet};
 use crate::device::{LaunchAttribute, Location};
 use crate::driver_array::{ArrayDescriptor, DriverResource, DriverTexture};
+use crate::driver_copy::Cuboid;
 use crate::error::{CudaError, DeviceError, Result};
 
 /// `CUresult` as a number.
@@ -185,8 +185,8 @@ driver_functions! {
     cuMemcpyDtoDAsync_v2(CUdeviceptr, CUdeviceptr, usize, Handle);
     cuMemcpy2DUnaligned_v2(*const sys::CUDA_MEMCPY2D);
     cuMemcpy2DAsync_v2(*const sys::CUDA_MEMCPY2D, Handle);
-    cuMemcpy3D_v2(*const DriverCopy);
-    cuMemcpy3DAsync_v2(*const DriverCopy, Handle);
+    cuMemcpy3D_v2(*const Cuboid);
+    cuMemcpy3DAsync_v2(*const Cuboid, Handle);
     cuArray3DCreate_v2(*mut Handle, *const ArrayDescriptor);
     cuArray3DGetDescriptor_v2(*mut ArrayDescriptor, Handle);
     cuArrayDestroy(Handle);
@@ -216,7 +216,7 @@ driver_functions! {
     cuGraphAddEmptyNode(*mut Handle, Handle, *const Handle, usize);
     cuGraphAddKernelNode_v2(*mut Handle, Handle, *const Handle, usize, *const DriverKernelNode);
     cuGraphKernelNodeSetAttribute(Handle, c_uint, *const [u64; 8]);
-    cuGraphAddMemcpyNode(*mut Handle, Handle, *const Handle, usize, *const DriverCopy, Handle);
+    cuGraphAddMemcpyNode(*mut Handle, Handle, *const Handle, usize, *const Cuboid, Handle);
     cuGraphAddMemsetNode(*mut Handle, Handle, *const Handle, usize, *const DriverSet, Handle);
     cuGraphAddHostNode(*mut Handle, Handle, *const Handle, usize, *const DriverHostNode);
     cuGraphGetNodes(Handle, *mut Handle, *mut usize);

@@ -3,10 +3,10 @@
 use std::ffi::{c_uint, c_void};
 use std::sync::PoisonError;
 
-use super::array::DriverCopy;
 use super::driver::{Driver, Handle, check};
 use super::{GpuDevice, condition};
-use crate::device::{Copy2D, GraphStep, GraphWork, Graphs, StreamHandle};
+use crate::device::{Copy2D, CopyKind, GraphStep, GraphWork, Graphs, StreamHandle};
+use crate::driver_copy::Cuboid;
 use crate::error::{CudaError, Result};
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`
@@ -118,7 +118,7 @@ fn add(device: &GpuDevice, new: &mut NewNode<'_>, work: &GraphWork) -> Result<()
             }
         }
         GraphWork::Copy(copy) => {
-            let described = linear(copy);
+            let described = rectangle(copy, CopyKind::DeviceToDevice);
             check(unsafe {
                 (driver.cuGraphAddMemcpyNode)(target, graph, first, count, &described, context)
             })?;
@@ -137,7 +137,7 @@ fn add(device: &GpuDevice, new: &mut NewNode<'_>, work: &GraphWork) -> Result<()
             })?;
         }
         GraphWork::Transfer(copy, kind) => {
-            let described = condition::transfer(copy, *kind);
+            let described = rectangle(copy, *kind);
             check(unsafe {
                 (driver.cuGraphAddMemcpyNode)(target, graph, first, count, &described, context)
             })?;
@@ -150,15 +150,13 @@ fn add(device: &GpuDevice, new: &mut NewNode<'_>, work: &GraphWork) -> Result<()
     Ok(())
 }
 
-/// A copy within device memory.
-pub fn linear(copy: &Copy2D) -> DriverCopy {
+/// The driver's description of a rectangle.
+fn rectangle(copy: &Copy2D, kind: CopyKind) -> Cuboid {
     // The pitch of a single row may be anything to us.
     let pitch = |pitch_bytes: usize| pitch_bytes.max(copy.width_bytes);
-    DriverCopy::rectangle(
-        (copy.dst, pitch(copy.dst_pitch_bytes)),
-        (copy.src, pitch(copy.src_pitch_bytes)),
-        (copy.width_bytes, copy.height),
-    )
+    let (dst_pitch_bytes, src_pitch_bytes) =
+        (pitch(copy.dst_pitch_bytes), pitch(copy.src_pitch_bytes));
+    Cuboid::rectangle(&Copy2D { dst_pitch_bytes, src_pitch_bytes, ..*copy }, kind)
 }
 
 impl Graphs for GpuDevice {

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use super::super::array::{handle, read};
 use super::super::textures::{self, make_surface, make_texture};
 use super::*;
-use crate::array::{ArrayInfo, Copy3D, CopySide, MipmapHandle, Resource};
+use crate::array::{ArrayInfo, Copy3D, CopySide, MipmapHandle};
 use crate::device::{CopyKind, StreamHandle};
 use crate::driver_array::{ArrayDescriptor, DriverResource, DriverTexture};
 use crate::graph::{Op, capture};
@@ -71,16 +71,6 @@ unsafe fn row(dst: Place, src: Place, bytes: usize, kind: CopyKind, stream: Opti
             return Ok(());
         }
         unsafe { process::current()?.device.copy_3d(&copy, kind, stream) }
-    })
-}
-
-/// The format of what a texture reads.
-fn elements(resource: &Resource) -> Result<crate::array::ChannelFormat> {
-    let device = &process::current()?.device;
-    Ok(match *resource {
-        Resource::Array(array) => device.array_info(array)?.format,
-        Resource::Mipmap(mipmap) => device.array_info(device.mipmap_level(mipmap, 0)?)?.format,
-        Resource::Linear { format, .. } | Resource::Pitch2D { format, .. } => format,
     })
 }
 
@@ -155,7 +145,7 @@ driver_functions! {
                 return Err(CudaError::NOT_SUPPORTED.into());
             }
             let resource = read(resource)?.resource()?;
-            let texture = read(texture)?.texture(&elements(&resource)?);
+            let texture = read(texture)?.texture(&process::current()?.device.elements(&resource)?);
             put(object, make_texture(&resource, &texture)?)
         })
     }
@@ -167,7 +157,8 @@ driver_functions! {
         call(|| {
             let found = textures::made_of(object)?;
             let known = found.texture.ok_or(CudaError::INVALID_VALUE)?;
-            put(texture, DriverTexture::new(&known, &elements(&found.resource)?))
+            let elements = process::current()?.device.elements(&found.resource)?;
+            put(texture, DriverTexture::new(&known, &elements))
         })
     }
     Context fn cuSurfObjectCreate(object: *mut u64, resource: *const DriverResource) {

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_void};
 
 use super::super::graph::{add, kernel_op, set_in_executable, set_in_graph};
 use super::super::graph_read;
-use super::copies::Cuboid;
 use super::*;
+use crate::driver_copy::Cuboid;
 use crate::graph::{Op, Set};
 
 type Graph = *mut c_void;
@@ -51,7 +51,17 @@ struct CopyNode {
 /// # Safety
 /// `copy` is null or valid.
 unsafe fn copy_op(copy: *const Cuboid) -> Result<Op> {
-    unsafe { copy.as_ref() }.ok_or(CudaError::INVALID_VALUE)?.op()
+    let given = unsafe { copy.as_ref() }.ok_or(CudaError::INVALID_VALUE)?;
+    Ok(Op::Box(given.copy()?, given.kind()))
+}
+
+/// The description of what a node copies; `None` if it does something else.
+fn copied(op: &Op) -> Option<Cuboid> {
+    match op {
+        Op::Box(copy, kind) => Some(Cuboid::new(copy, *kind)),
+        Op::Rectangle(copy, kind) => Some(Cuboid::rectangle(copy, *kind)),
+        _ => None,
+    }
 }
 
 /// What a described node does where the runtime's description of it is another; else `None`.
@@ -65,7 +75,7 @@ unsafe fn own_op(params: *const NodeParams) -> Option<Result<Op>> {
     let of = &raw const params.of;
     match params.kind {
         KERNEL => Some(unsafe { KernelNode::op(of.cast()) }),
-        COPY => Some(unsafe { (*of.cast::<CopyNode>()).copy.op() }),
+        COPY => Some(unsafe { copy_op(&raw const (*of.cast::<CopyNode>()).copy) }),
         _ => None,
     }
 }
@@ -266,7 +276,7 @@ driver_functions! {
     Context fn cuGraphMemcpyNodeGetParams(node: Node, copy: *mut Cuboid) {
         call(|| {
             given(copy)?;
-            put(copy, graph_read::read(node, Cuboid::of)?)
+            put(copy, graph_read::read(node, copied)?)
         })
     }
     Context fn cuGraphMemcpyNodeSetParams(node: Node, copy: *const Cuboid) { set_in_graph(node, || copy_op(copy)) }

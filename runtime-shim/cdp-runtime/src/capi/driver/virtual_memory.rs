@@ -6,20 +6,8 @@ use super::super::array::read;
 use super::*;
 use crate::device::{Device, Location, MemoryProps};
 
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
-const FILE_DESCRIPTOR: u32 = 1;
-
 fn on_device(work: impl FnOnce(&dyn Device) -> Result<()>) -> u32 {
     call(|| work(&*process::current()?.device))
-}
-
-/// The device is the only place whose access is managed.
-fn check(location: &Location) -> Result<()> {
-    match (location.kind, location.id) {
-        (Location::DEVICE, 0) => Ok(()),
-        (Location::DEVICE, _) => Err(CudaError::INVALID_DEVICE.into()),
-        _ => Err(CudaError::NOT_SUPPORTED.into()),
-    }
 }
 
 driver_functions! {
@@ -58,13 +46,13 @@ driver_functions! {
         on_device(|device| {
             given(wanted.cast_mut())?;
             let wanted = std::slice::from_raw_parts(wanted, count);
-            wanted.iter().try_for_each(|one| check(&one.location))?;
+            wanted.iter().try_for_each(|one| one.location.expect_device())?;
             wanted.iter().try_for_each(|one| device.set_access(address, bytes as u64, one.flags))
         })
     }
     Context fn cuMemGetAccess(flags: *mut u64, location: *const Location, address: u64) {
         on_device(|device| {
-            check(read(location)?)?;
+            read(location)?.expect_device()?;
             put(flags, u64::from(device.access(address)?))
         })
     }
@@ -87,7 +75,7 @@ driver_functions! {
         on_device(|device| {
             given(target)?;
             match (kind, flags) {
-                (FILE_DESCRIPTOR, 0) => put(target.cast::<i32>(), device.export_memory(handle)?),
+                (MemoryProps::FILE_DESCRIPTOR, 0) => put(target.cast::<i32>(), device.export_memory(handle)?),
                 (_, 0) => Err(CudaError::NOT_SUPPORTED.into()),
                 _ => Err(CudaError::INVALID_VALUE.into()),
             }
@@ -97,7 +85,7 @@ driver_functions! {
         on_device(|device| {
             given(handle)?;
             match kind {
-                FILE_DESCRIPTOR => put(handle, device.import_memory(given_handle as isize as i32)?),
+                MemoryProps::FILE_DESCRIPTOR => put(handle, device.import_memory(given_handle as isize as i32)?),
                 _ => Err(CudaError::NOT_SUPPORTED.into()),
             }
         })

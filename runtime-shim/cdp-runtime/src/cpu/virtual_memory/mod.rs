@@ -12,8 +12,6 @@ use super::{CpuDevice, convert, locked};
 use crate::device::{Location, MemoryProps, VirtualMemory, access};
 use crate::error::{CudaError, DeviceError, Result};
 
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
-const FILE_DESCRIPTOR: u32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
 const PINNED: u32 = 1;
 
@@ -171,15 +169,12 @@ impl VirtualMemory for CpuDevice {
     }
 
     fn create_memory(&self, bytes: u64, props: &MemoryProps) -> Result<u64> {
-        let places = props.kind == PINNED && props.handle_types & !FILE_DESCRIPTOR == 0;
+        let places =
+            props.kind == PINNED && props.handle_types & !MemoryProps::FILE_DESCRIPTOR == 0;
         if bytes == 0 || !bytes.is_multiple_of(self.granularity()) || !places {
             return invalid();
         }
-        match (props.location.kind, props.location.id) {
-            (Location::DEVICE, 0) => {}
-            (Location::DEVICE, _) => return Err(CudaError::INVALID_DEVICE.into()),
-            _ => return Err(CudaError::NOT_SUPPORTED.into()),
-        }
+        props.location.expect_device()?;
         let mut mapped = locked(&self.mapped);
         let free_bytes = self.state().emulator.memory_info().free_bytes;
         let out_of_memory = || DeviceError::from(CudaError::MEMORY_ALLOCATION);
@@ -272,7 +267,7 @@ impl VirtualMemory for CpuDevice {
     fn export_memory(&self, handle: u64) -> Result<i32> {
         let mapped = locked(&self.mapped);
         let created = mapped.created(handle)?;
-        if created.props.handle_types & FILE_DESCRIPTOR == 0 {
+        if created.props.handle_types & MemoryProps::FILE_DESCRIPTOR == 0 {
             return invalid();
         }
         pages::descriptor(&created.file)
@@ -286,7 +281,7 @@ impl VirtualMemory for CpuDevice {
         }
         let props = MemoryProps {
             kind: PINNED,
-            handle_types: FILE_DESCRIPTOR,
+            handle_types: MemoryProps::FILE_DESCRIPTOR,
             location: Location { kind: Location::DEVICE, id: 0 },
             security: std::ptr::null(),
             flags: [0; 8],
