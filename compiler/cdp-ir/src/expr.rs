@@ -69,6 +69,17 @@ pub enum Const {
     FunctionAddr(FuncId),
 }
 
+impl Const {
+    /// Whether a test holds of all that it consists of: itself if it is no aggregate.
+    pub fn all(&self, test: &impl Fn(&Const) -> bool) -> bool {
+        match self {
+            Const::Array(items) => items.iter().all(|item| item.all(test)),
+            Const::Record(fields) => fields.iter().all(|(_, value)| value.all(test)),
+            scalar => test(scalar),
+        }
+    }
+}
+
 /// Operations of one operand, whose type is the result's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOp {

@@ -40,22 +40,30 @@ impl Known for Checker<'_> {
 /// Whether a value names only what a module can have, nothing that is known to the checker alone.
 fn is_settled(value: &Const) -> bool {
     let real = |id: u32| id < PSEUDO_ID || id == NO_ID;
-    match value {
+    value.all(&|part| match part {
         Const::GlobalAddr { global, .. } => real(global.0),
         Const::FunctionAddr(function) => real(function.0),
-        Const::Array(items) => items.iter().all(is_settled),
-        Const::Record(fields) => fields.iter().all(|(_, value)| is_settled(value)),
         _ => true,
-    }
+    })
 }
 
 impl<'a> Checker<'a> {
     /// Checks an expression whose value is needed when compiling.
     pub fn constant<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
-        self.facts.constant += 1;
+        self.constant_if(true, check)
+    }
+
+    /// The same of one whose value may be needed then.
+    pub fn constant_if<T>(&mut self, needed: bool, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.facts.constant += u32::from(needed);
         let result = check(self);
-        self.facts.constant -= 1;
+        self.facts.constant -= u32::from(needed);
         result
+    }
+
+    /// Whether what stands on one side only is known to the checker alone at this place, and not to the module.
+    pub fn is_known_alone(&self, of_host: bool) -> bool {
+        self.f.skips() || self.facts.constant > 0 && of_host && self.device_pass()
     }
 
     /// Whether a value may stand where it was found: nothing that the module at hand has not gets into it.

@@ -200,10 +200,5 @@ impl<'a> Checker<'a> {
 
 /// An address is another on the device than on the host.
 fn has_address(constant: &Const) -> bool {
-    match constant {
-        Const::GlobalAddr { .. } | Const::FunctionAddr(_) => true,
-        Const::Array(items) => items.iter().any(has_address),
-        Const::Record(fields) => fields.iter().any(|(_, value)| has_address(value)),
-        _ => false,
-    }
+    !constant.all(&|part| !matches!(part, Const::GlobalAddr { .. } | Const::FunctionAddr(_)))
 }

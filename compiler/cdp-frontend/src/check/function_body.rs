@@ -22,9 +22,7 @@ impl<'a> Checker<'a> {
             }
             // Assertions and other constants outside functions may want its value; what is wrong is said by the other pass.
             if self.func(id).constexpr {
-                let diags = std::mem::take(&mut self.diags);
-                self.check_body(id, false, &def.body);
-                self.diags = diags;
+                self.unheard(|checker| checker.check_body(id, false, &def.body));
             }
             return;
         }

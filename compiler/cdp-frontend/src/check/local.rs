@@ -129,9 +129,8 @@ impl<'a> Checker<'a> {
             return;
         }
         let outer = std::mem::take(&mut self.facts.borrowed);
-        self.facts.constant += u32::from(request.constexpr);
-        let (ty, node) = self.initializer(ty, init, text);
-        self.facts.constant -= u32::from(request.constexpr);
+        let (ty, node) =
+            self.constant_if(request.constexpr, |checker| checker.initializer(ty, init, text));
         if !self.types.is_error(self.var(id).ty) {
             self.var_mut(id).ty = ty;
         }
@@ -202,9 +201,10 @@ impl<'a> Checker<'a> {
             return;
         }
         let borrowed = constexpr && self.facts.borrowed;
-        self.facts.constant += u32::from(borrowed);
-        let constant = if self.is_const_object(ty) { self.node_const(&node, ty) } else { None };
-        self.facts.constant -= u32::from(borrowed);
+        let constant = match self.is_const_object(ty) {
+            true => self.constant_if(borrowed, |checker| checker.node_const(&node, ty)),
+            false => None,
+        };
         if constant.as_ref().is_some_and(|value| !self.is_placed(id, value, init_span)) {
             return;
         }

@@ -159,10 +159,16 @@ impl<'a> Checker<'a> {
 
     /// Checks an expression for its type only.
     pub fn quiet<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
-        let diags = std::mem::take(&mut self.diags);
         self.unevaluated += 1;
-        let result = check(self);
+        let result = self.unheard(check);
         self.unevaluated -= 1;
+        result
+    }
+
+    /// Checks something without a word.
+    pub fn unheard<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        let diags = std::mem::take(&mut self.diags);
+        let result = check(self);
         self.diags = diags;
         result
     }

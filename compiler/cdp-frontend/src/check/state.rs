@@ -391,8 +391,7 @@ impl<'a> Checker<'a> {
         if let Some(found) = self.func(id).ir {
             return found;
         }
-        let other_side = self.func(id).space == ExecutionSpace::Host && self.device_pass();
-        if self.f.skips() || self.facts.constant > 0 && other_side {
+        if self.is_known_alone(self.func(id).space == ExecutionSpace::Host) {
             return ir::FuncId(PSEUDO_ID | id.0);
         }
         self.make_ir_func(id)
@@ -450,8 +449,7 @@ impl<'a> Checker<'a> {
             return found;
         }
         // What is known of it is kept under the variable's own number.
-        let other_side = self.var(id).memory == Memory::Host && self.device_pass();
-        if self.f.skips() || self.facts.constant > 0 && other_side {
+        if self.is_known_alone(self.var(id).memory == Memory::Host) {
             return ir::GlobalId(PSEUDO_ID | id.0);
         }
         self.make_ir_global(id)

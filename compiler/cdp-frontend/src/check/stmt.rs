@@ -174,10 +174,8 @@ impl<'a> Checker<'a> {
             self.stmt(init);
         }
         self.warn_branches(stmt);
-        let cond = match stmt.constexpr {
-            Some(_) => self.constant(|checker| checker.test(&stmt.condition)),
-            None => self.test(&stmt.condition),
-        };
+        let cond =
+            self.constant_if(stmt.constexpr.is_some(), |checker| checker.test(&stmt.condition));
         let known = if stmt.constexpr.is_some() { self.known_condition(&cond, stmt) } else { None };
         let entered = self.lint(|lints, checker| lints.enter(&cond, checker));
         self.f.branch_depth += 1;

@@ -396,9 +396,9 @@ impl<'a> Checker<'a> {
                 let outer = std::mem::replace(&mut self.f.space, side);
                 let skipped = device != self.device_pass();
                 let before = std::mem::replace(&mut self.f.discard_ir, skipped);
-                self.facts.constant += u32::from(self.var(id).constexpr);
-                let constant = self.static_initial(id, ty, init, text, device);
-                self.facts.constant -= u32::from(self.var(id).constexpr);
+                let constant = self.constant_if(self.var(id).constexpr, |checker| {
+                    checker.static_initial(id, ty, init, text, device)
+                });
                 let constant = constant.filter(|value| self.is_placed(id, value, init.span));
                 self.f.discard_ir = before;
                 self.f.space = outer;

@@ -56,13 +56,11 @@ impl Objects {
 
 /// Whether a value means something when the evaluation is over: no pointer to one of its objects is part of it.
 pub(super) fn outlives(value: &Const) -> bool {
-    match value {
+    value.all(&|part| match part {
         // The greatest id stands for a variable that the module at hand has not.
         Const::GlobalAddr { global, .. } => global.0 < FIRST || global.0 == u32::MAX,
-        Const::Array(items) => items.iter().all(outlives),
-        Const::Record(fields) => fields.iter().all(|(_, value)| outlives(value)),
         _ => true,
-    }
+    })
 }
 
 /// A part of an aggregate.
