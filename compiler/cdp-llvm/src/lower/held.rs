@@ -11,6 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use cdp_ir::{Block, Expr, ExprKind, Function, LocalId, TypeId, TypeTable};
 use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
 use inkwell::values::{BasicValueEnum, InstructionValue, PointerValue};
 
 use super::body::AlignedAddress;
@@ -53,9 +54,9 @@ impl<'ctx> Held<'ctx> {
         &mut self,
         at: PointerValue<'ctx>,
         ty: TypeId,
-        block: Option<BasicBlock<'ctx>>,
+        here: &Builder<'ctx>,
     ) -> Option<BasicValueEnum<'ctx>> {
-        self.follow(at, block)?;
+        self.follow(at, here)?;
         let known = self.known.get_mut(&at)?;
         if known.ty != ty {
             // It is read from memory.
@@ -71,9 +72,9 @@ impl<'ctx> Held<'ctx> {
         at: PointerValue<'ctx>,
         value: BasicValueEnum<'ctx>,
         ty: TypeId,
-        block: Option<BasicBlock<'ctx>>,
+        here: &Builder<'ctx>,
     ) {
-        if self.follow(at, block).is_some() {
+        if self.follow(at, here).is_some() {
             self.known.entry(at).or_insert(Known { value, ty, store: None });
         }
     }
@@ -85,9 +86,9 @@ impl<'ctx> Held<'ctx> {
         value: BasicValueEnum<'ctx>,
         ty: TypeId,
         store: InstructionValue<'ctx>,
-        block: Option<BasicBlock<'ctx>>,
+        here: &Builder<'ctx>,
     ) {
-        if self.follow(at, block).is_none() {
+        if self.follow(at, here).is_none() {
             return;
         }
         let before = self.known.insert(at, Known { value, ty, store: Some(store) });
@@ -97,10 +98,11 @@ impl<'ctx> Held<'ctx> {
     }
 
     /// Forgets the block before when another one is being written. `None` for places that are not followed.
-    fn follow(&mut self, at: PointerValue<'ctx>, block: Option<BasicBlock<'ctx>>) -> Option<()> {
+    fn follow(&mut self, at: PointerValue<'ctx>, here: &Builder<'ctx>) -> Option<()> {
         if !self.followed.contains(&at) {
             return None;
         }
+        let block = here.get_insert_block();
         if self.block != block {
             self.block = block;
             self.known.clear();

@@ -60,14 +60,14 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             self.copy_object(copy, place, ty, volatile)?;
             return Ok(Value::Memory(copy));
         }
-        if let Some(held) = self.held.value(place.address, ty, self.builder.get_insert_block()) {
+        if let Some(held) = self.held.value(place.address, ty, &self.builder) {
             return Ok(Value::Scalar(held));
         }
         let storage = self.unit.storage_type(ty)?;
         let value = self.builder.build_load(storage, place.address, "")?;
         self.mark_access(value, place.align, volatile)?;
         let value = self.storage_value(value, ty)?;
-        self.held.was_read(place.address, value, ty, self.builder.get_insert_block());
+        self.held.was_read(place.address, value, ty, &self.builder);
         Ok(Value::Scalar(value))
     }
 
@@ -98,8 +98,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
                 if volatile {
                     store.set_volatile(true).map_err(|error| bug("lower", error.to_string()))?;
                 }
-                let block = self.builder.get_insert_block();
-                self.held.was_written(place.address, scalar, ty, store, block);
+                self.held.was_written(place.address, scalar, ty, store, &self.builder);
                 Ok(())
             }
         }
