@@ -1,20 +1,11 @@
 // Arrays by the driver's calls: their descriptions, copies of bytes, rectangles and boxes, texture and surface objects that
 // kernels read and write through, levels of a mipmapped array, and what is refused.
-#include <cstdio>
+#include "driver.h"
+
 #include <cstring>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <vector>
-
-#define CHECK(call)                                                                      \
-    do {                                                                                 \
-        CUresult code = (call);                                                          \
-        if (code != CUDA_SUCCESS) {                                                      \
-            const char *name = "?";                                                      \
-            cuGetErrorName(code, &name);                                                 \
-            printf("line %d: %s\n", __LINE__, name);                                     \
-        }                                                                                \
-    } while (0)
 
 __global__ void sample(cudaTextureObject_t texture, float *out, int n)
 {
@@ -67,14 +58,23 @@ static CUDA_RESOURCE_DESC of_array(CUarray array)
     return resource;
 }
 
+// A copy of all elements of an array from the host.
+static CUDA_MEMCPY2D fill(CUarray array, const float *from, int width, int height)
+{
+    CUDA_MEMCPY2D copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = from;
+    copy.srcPitch = width * sizeof(float);
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    copy.WidthInBytes = width * sizeof(float);
+    copy.Height = height;
+    return copy;
+}
+
 int main()
 {
-    CHECK(cuInit(0));
-    CUdevice device;
-    CHECK(cuDeviceGet(&device, 0));
-    CUcontext context;
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
+    begin();
     CUdeviceptr out;
     CHECK(cuMemAlloc(&out, 64 * sizeof(float)));
 
@@ -92,14 +92,7 @@ int main()
     for (int i = 0; i < width * height; i++) {
         host[i] = float(i);
     }
-    CUDA_MEMCPY2D copy = {};
-    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy.srcHost = host.data();
-    copy.srcPitch = width * sizeof(float);
-    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    copy.dstArray = flat;
-    copy.WidthInBytes = width * sizeof(float);
-    copy.Height = height;
+    CUDA_MEMCPY2D copy = fill(flat, host.data(), width, height);
     CHECK(cuMemcpy2D(&copy));
     CUDA_ARRAY_DESCRIPTOR found = {};
     CHECK(cuArrayGetDescriptor(&found, flat));
@@ -258,15 +251,8 @@ int main()
         CHECK(cuMipmappedArrayGetLevel(&one, mipmap, number));
         int size = 8 >> number;
         std::vector<float> same(size * size, number + 0.25f);
-        CUDA_MEMCPY2D fill = {};
-        fill.srcMemoryType = CU_MEMORYTYPE_HOST;
-        fill.srcHost = same.data();
-        fill.srcPitch = size * sizeof(float);
-        fill.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-        fill.dstArray = one;
-        fill.WidthInBytes = size * sizeof(float);
-        fill.Height = size;
-        CHECK(cuMemcpy2D(&fill));
+        CUDA_MEMCPY2D copy = fill(one, same.data(), size, size);
+        CHECK(cuMemcpy2D(&copy));
     }
     memset(&resource, 0, sizeof resource);
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;

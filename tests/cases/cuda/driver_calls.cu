@@ -1,21 +1,12 @@
 // The driver's calls beside the runtime's: contexts, modules and linked pieces of PTX, functions with parameters in an array and in
 // a buffer, memory, copies of rectangles, streams and events, and functions that are asked for by name. The parent
 // launches its child from the device.
-#include <cstdio>
+#include "driver.h"
+
 #include <cstring>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <vector>
-
-#define CHECK(call)                                                                      \
-    do {                                                                                 \
-        CUresult code = (call);                                                          \
-        if (code != CUDA_SUCCESS) {                                                      \
-            const char *name = "?";                                                      \
-            cuGetErrorName(code, &name);                                                 \
-            printf("line %d: %s\n", __LINE__, name);                                     \
-        }                                                                                \
-    } while (0)
 
 static const char *scale_ptx = R"(
 .version 7.0

@@ -1,20 +1,11 @@
 // Graphs by the driver's calls: nodes of each kind with the driver's own descriptions, what they are asked and what
 // becomes of a change, edges, copies, executables that are updated, memory and captures.
-#include <cstdio>
+#include "driver.h"
+
 #include <cstring>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <vector>
-
-#define CHECK(call)                                                                      \
-    do {                                                                                 \
-        CUresult code = (call);                                                          \
-        if (code != CUDA_SUCCESS) {                                                      \
-            const char *name = "?";                                                      \
-            cuGetErrorName(code, &name);                                                 \
-            printf("line %d: %s\n", __LINE__, name);                                     \
-        }                                                                                \
-    } while (0)
 
 __global__ void add(int *data, int by)
 {
@@ -54,11 +45,7 @@ static CUDA_KERNEL_NODE_PARAMS launch(CUfunction function, void **params)
 
 int main()
 {
-    CHECK(cuInit(0));
-    CUdevice device;
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
+    begin(&context);
     cudaFunction_t of_add, of_multiply;
     cudaGetFuncBySymbol(&of_add, (const void *)add);
     cudaGetFuncBySymbol(&of_multiply, (const void *)multiply);

@@ -1,21 +1,12 @@
 // Memory apart from its addresses: a pool that grows where it is, memory that is mapped twice and elsewhere, what is
 // allowed where, memory that is handed on by a descriptor of a file, and what cannot be.
-#include <cstdio>
+#include "driver.h"
+
 #include <cstring>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <unistd.h>
 #include <vector>
-
-#define CHECK(call)                                                                      \
-    do {                                                                                 \
-        CUresult code = (call);                                                          \
-        if (code != CUDA_SUCCESS) {                                                      \
-            const char *name = "?";                                                      \
-            cuGetErrorName(code, &name);                                                 \
-            printf("line %d: %s\n", __LINE__, name);                                     \
-        }                                                                                \
-    } while (0)
 
 __global__ void number(int *data, size_t n, int first)
 {
@@ -83,12 +74,7 @@ static unsigned long long total(CUdeviceptr data, size_t ints)
 
 int main()
 {
-    CHECK(cuInit(0));
-    CUdevice device;
-    CHECK(cuDeviceGet(&device, 0));
-    CUcontext context;
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
+    CUdevice device = begin();
     int has = 0, has_files = 0;
     CHECK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, device));
     CHECK(cuDeviceGetAttribute(&has_files, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device));

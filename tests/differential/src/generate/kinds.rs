@@ -106,11 +106,10 @@ namespace deep {{ using namespace v1; constexpr unsigned k = {mask}u; DEVICE R &
 
     fn kind(&mut self, which: usize) -> String {
         let n = format!("n{}", self.seed);
-        let value = "given";
         let (some, other) = (self.small(), self.small());
         match self.random.below(15) {
-            0 => self.called(which, value),
-            1 | 2 => self.operators(which, value),
+            0 => self.called(which),
+            1 | 2 => self.operators(which),
             3 => self.constant_expressions(which),
             4 => format!(
                 "{{ {n}::E e = (u{which} & 1u) ? {n}::E::second : {n}::E{{{}}}; e ^= {n}::E::first; \
@@ -120,53 +119,53 @@ namespace deep {{ using namespace v1; constexpr unsigned k = {mask}u; DEVICE R &
                 some & 63
             ),
             5 => format!(
-                "{{ unsigned m[2][3] = {{{{u0, {some}u}}, {{u1, 2u, {value}}}}}; for (auto &row : m) for (auto &&x : row) {{ \
+                "{{ unsigned m[2][3] = {{{{u0, {some}u}}, {{u1, 2u, given}}}}; for (auto &row : m) for (auto &&x : row) {{ \
                  if (x == {some}u) continue; x = x * 5u + {other}u; if (x & 64u) break; }} \
                  for (const auto &row : m) for (unsigned x : row) u{which} = u{which} * 31u + x; }}"
             ),
             6 => format!(
-                "{{ {n}::R r[3] = {{{n}::made({value}), {{}}, {n}::made(u1, {some}u)}}; unsigned s = 0; \
+                "{{ {n}::R r[3] = {{{n}::made(given), {{}}, {n}::made(u1, {some}u)}}; unsigned s = 0; \
                  for (const auto &one : r) s ^= sum(one); for (auto one : r) s += one.b; for ({n}::R &one : r) one += r[1]; \
                  u{which} ^= s + sum(r[2]) + (unsigned)(r[0] < r[2]); }}"
             ),
             7 => format!(
-                "{{ unsigned &x = u{which} & 2u ? u0 : a[u1 & 15]; const unsigned &y = {value}; unsigned &&z = u1 + {some}u; z ^= x; \
+                "{{ unsigned &x = u{which} & 2u ? u0 : a[u1 & 15]; const unsigned &y = given; unsigned &&z = u1 + {some}u; z ^= x; \
                  (x += y) *= 3u; ++(++x); (a[3], x) ^= z; unsigned *q = &x, *&k = q; k = &a[z & 15]; *q += {other}u; }}"
             ),
             8 => format!(
-                "if ({n}::R r = {n}::made({value}); sum(r) & 1u) u{which} += r.a; else if (auto x = u1 & 7u) u0 ^= x; else u1 += r.t[1];"
+                "if ({n}::R r = {n}::made(given); sum(r) & 1u) u{which} += r.a; else if (auto x = u1 & 7u) u0 ^= x; else u1 += r.t[1];"
             ),
             9 => format!(
-                "{{ unsigned *q = new unsigned[4]{{u0, {some}u, {value}}}; {n}::R *r = new {n}::R{{u1, 3}}, *d = new {n}::R; \
+                "{{ unsigned *q = new unsigned[4]{{u0, {some}u, given}}; {n}::R *r = new {n}::R{{u1, 3}}, *d = new {n}::R; \
                  for (int n = 0; n < 4; n++) u{which} = u{which} * 3u + q[n]; r->a += d->a; u1 ^= sum(*r) + sum(*d); \
                  delete[] q; delete r; delete d; }}"
             ),
             10 => format!(
-                "{{ namespace deep = {n}::deep; using {n}::version; using N = decltype({n}::half(u0)); N x = {n}::half({value}); \
+                "{{ namespace deep = {n}::deep; using {n}::version; using N = decltype({n}::half(u0)); N x = {n}::half(given); \
                  u{which} += version() + version(u1) + deep::version((int)u0) + {n}::v1::version() + (unsigned)(x > {some}); \
                  {n}::R r; deep::kept(deep::kept(r)).b ^= deep::k; u0 ^= sum(r); }}"
             ),
             11 => format!(
-                "{{ {n}::R r = {n}::made(u0), s = {n}::made({value}, {some}u); exchange(r, s); auto &&x = r; auto &&y = {n}::made(u1); \
+                "{{ {n}::R r = {n}::made(u0), s = {n}::made(given, {some}u); exchange(r, s); auto &&x = r; auto &&y = {n}::made(u1); \
                  u{which} ^= taken(static_cast<{n}::R &&>(r)) + taken(x) + taken(y) + taken({n}::made(3u)) + taken(static_cast<const {n}::R &>(s)); \
                  u1 += sum(r) + sum(u0 & 1u ? r : s); (u0 & 4u ? r : s) = -s; u0 ^= sum(r); }}"
             ),
             12 => format!(
-                "u{which} ^= {n}::hashed(u0 & 1u ? \"grid\" : \"block\") + {n}::folded(a, {}) + {n}::filled({value}).v[u1 & 15] + {n}::known.v[u0 & 15];",
+                "u{which} ^= {n}::hashed(u0 & 1u ? \"grid\" : \"block\") + {n}::folded(a, {}) + {n}::filled(given).v[u1 & 15] + {n}::known.v[u0 & 15];",
                 some & 15
             ),
             13 => format!(
                 "{{ unsigned (*f)(unsigned) = {n}::number; unsigned (&g)(long long) = {n}::number; auto h = static_cast<unsigned (*)(double)>({n}::number); \
-                 u{which} += f({value}) + g(l0) * 3u + h(d0) * 5u; }}"
+                 u{which} += f(given) + g(l0) * 3u + h(d0) * 5u; }}"
             ),
             _ => format!(
-                "{{ unsigned x = u{which} & 15u; a[x++] = x; x = {value} & 7u; a[x] = a[x + 1u]++ + x; (a[x] ^= {some}u) += x++; u{which} ^= x; }}"
+                "{{ unsigned x = u{which} & 15u; a[x++] = x; x = given & 7u; a[x] = a[x + 1u]++ + x; (a[x] ^= {some}u) += x++; u{which} ^= x; }}"
             ),
         }
     }
 
     /// Calls of overloads.
-    fn called(&mut self, which: usize, value: &str) -> String {
+    fn called(&mut self, which: usize) -> String {
         let n = format!("n{}", self.seed);
         let letter = *self.random.of(&["c", "b", "s", "h", "i", "u", "l", "w", "y", "f", "d"]);
         let pointed = *self.random.of(&POINTED);
@@ -178,19 +177,16 @@ namespace deep {{ using namespace v1; constexpr unsigned k = {mask}u; DEVICE R &
         ]);
         format!(
             "u{which} += {n}::number({letter}{which}) + {n}::number({mixed}) * 3u; u{which} = u{which} * 7u + {n}::pointer({pointed}); \
-             {{ const unsigned x = {value}; w{which} ^= {n}::bound({bound}) + {n}::bound(x) * 3ull; }}"
+             {{ const unsigned x = given; w{which} ^= {n}::bound({bound}) + {n}::bound(x) * 3ull; }}"
         )
     }
 
     /// Operators of the program's own, found by their arguments.
-    fn operators(&mut self, which: usize, value: &str) -> String {
+    fn operators(&mut self, which: usize) -> String {
         let n = format!("n{}", self.seed);
         let (some, other) = (self.small(), self.small());
-        let mut operand = || {
-            let all = ["r", "s", "-s", "(r + s)", "r * 3u", "5u * s", "++r", "r++", "(s += r)"];
-            // One with an effect is alone in its expression.
-            *self.random.of(&all[..6])
-        };
+        // Those with an effect are alone in their statement.
+        let mut operand = || *self.random.of(&["r", "s", "-s", "(r + s)", "r * 3u", "5u * s"]);
         let (first, second, third) = (operand(), operand(), operand());
         let changed = *self.random.of(&[
             "++r;",
@@ -202,7 +198,7 @@ namespace deep {{ using namespace v1; constexpr unsigned k = {mask}u; DEVICE R &
         ]);
         let chosen = *self.random.of(&["==", "<"]);
         format!(
-            "{{ {n}::R r = {n}::made({value}, {some}u), s{{u1, {}}}; {changed} r = {first} + {second} * u0; {n}::R t = {other}u * {third}; \
+            "{{ {n}::R r = {n}::made(given, {some}u), s{{u1, {}}}; {changed} r = {first} + {second} * u0; {n}::R t = {other}u * {third}; \
              if (t {chosen} {second}) s.e = next(t.e); u{which} ^= sum(r) + sum(s) * 3u + sum(t + r); }}",
             other & 127
         )
