@@ -180,6 +180,11 @@ int main()
     printf("attributes: %d %d %d %u\n", type == CU_MEMORYTYPE_DEVICE, start == plain, size >= 1000, managed);
     CHECK(cuPointerGetAttributes(4, names, targets, (CUdeviceptr)host.data()));
     printf("of the host: %d %llu %zu %u\n", (int)type, (unsigned long long)start, size, managed);
+    CUpointer_attribute of_pool = CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE;
+    CUmemoryPool pool_handle = (CUmemoryPool)host.data();
+    void *target = &pool_handle;
+    CHECK(cuPointerGetAttributes(1, &of_pool, &target, (CUdeviceptr)host.data()));
+    printf("no pool: %d\n", pool_handle == nullptr);
     CHECK(cuMemFree(plain));
     printf("done\n");
 }
