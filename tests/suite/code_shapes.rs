@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 28] = [
+    let tests: [(&str, fn() -> Outcome); 29] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
         ("loops_that_leave_out_a_turn_are_two", but_one),
         ("pointers_go_on_where_unrolled_turns_left_them", going_on),
         ("steps_of_pointers_are_wide_products", steps),
+        ("products_of_libdevice_fuse_with_sums", fused),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
         ("loops_deep_in_others_are_unrolled_once", deep),
@@ -215,6 +216,20 @@ fn steps() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// As nvcc has it, where `-fmad` lets them.
+fn fused() -> Outcome {
+    let bench = Bench::new()?;
+    let source = "__global__ void k(float *o) { *o = o[1] + expf(*o); }\n";
+    bench.write("k.cdp", source)?;
+    let text = |fmad: &str| -> Result<String, libtest_mimic::Failed> {
+        let rest = ["build", "k.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-", fmad];
+        Ok(bench.cdpc(&rest, 0)?.0)
+    };
+    // The last product and the sum.
+    expect(&text("-fmad=true")?, &[("mul.rn", 0), ("mul.f32", 0)])?;
+    expect(&text("-fmad=false")?, &[("mul.rn", 1)])
 }
 
 /// The addresses of eight turns differ by constants in both arrays, also where no turn surely reads.

@@ -7,7 +7,9 @@
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicValueEnum, PointerValue};
+use inkwell::values::{
+    BasicValueEnum, FastMathFlags, FunctionValue, InstructionOpcode, PointerValue,
+};
 
 use crate::error::{LowerError, Result};
 use crate::options::LowerOptions;
@@ -23,6 +25,9 @@ pub(crate) struct Arithmetic {
     pub ftz: bool,
     /// Square roots of single precision are rounded to nearest.
     pub prec_sqrt: bool,
+    /// Multiplications and additions may become one operation, those of libdevice with what calls it too. What
+    /// must stay two there says so by itself.
+    pub fmad: bool,
 }
 
 /// Links libdevice into a device module if the module calls it.
@@ -56,6 +61,9 @@ pub(crate) fn link<'ctx>(
     for function in module.get_functions() {
         if function.get_linkage() == Linkage::LinkOnceODR && is_libdevice(function) {
             function.set_linkage(Linkage::Internal);
+            if arithmetic.fmad {
+                contract(function);
+            }
         }
     }
     // clang says it by itself.
@@ -64,6 +72,21 @@ pub(crate) fn link<'ctx>(
     }
     answer(module, b"__CUDA_PREC_SQRT", arithmetic.prec_sqrt);
     Ok(())
+}
+
+/// Lets a function's sums and products fuse.
+fn contract(function: FunctionValue<'_>) {
+    let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+    for instruction in instructions {
+        let opcode = instruction.get_opcode();
+        if matches!(
+            opcode,
+            InstructionOpcode::FAdd | InstructionOpcode::FSub | InstructionOpcode::FMul
+        ) {
+            // These operations take the flag.
+            let _ = instruction.set_fast_math_flags(FastMathFlags::AllowContract);
+        }
+    }
 }
 
 /// Puts the answer in the place of every call that asks `question`.
@@ -88,7 +111,7 @@ fn answer(module: &Module<'_>, question: &[u8], value: bool) {
     }
 }
 
-fn is_libdevice(function: inkwell::values::FunctionValue<'_>) -> bool {
+fn is_libdevice(function: FunctionValue<'_>) -> bool {
     let name = function.get_name().to_bytes();
     name.starts_with(PREFIX.as_bytes()) || name.starts_with(b"__internal_")
 }

@@ -124,6 +124,8 @@ pub struct LowerOptions {
     /// On modules of other front ends: libdevice's square roots of single precision are rounded to nearest, as
     /// nvcc's are. Our own modules say it themselves.
     pub foreign_prec_sqrt: bool,
+    /// Sums and products of libdevice may fuse where another compiler's module calls it.
+    pub foreign_fmad: bool,
     /// On the host pass.
     pub host_runtime: HostRuntime,
     /// On the device pass: `static` kernels and variables, which host code finds by name, get names
@@ -210,6 +212,7 @@ impl LowerOptions {
             working_directory: String::new(),
             libdevice: Libdevice::default(),
             foreign_prec_sqrt: true,
+            foreign_fmad: true,
             host_runtime: HostRuntime::default(),
             module_id: String::new(),
             strict_launches: false,

@@ -277,6 +277,7 @@ impl Compiler {
         lower.opt_level = if debugged { OptLevel::O0 } else { options.opt_level };
         lower.libdevice = self.libdevice.clone();
         lower.foreign_prec_sqrt = options.fast_math.prec_sqrt;
+        lower.foreign_fmad = options.fast_math.fmad;
         lower.unit_instructions = options.unit_instructions;
         lower.threads = options.threads;
         lower.memory_bytes = options.memory_bytes;

@@ -157,13 +157,14 @@ pub(crate) fn finish<'ctx>(
     link_libdevice(context, module, options)
 }
 
-/// The other compiler says of denormals what it wants, and of square roots nothing.
+/// The other compiler says of denormals what it wants, and of square roots and of what may fuse in libdevice nothing.
 fn link_libdevice<'ctx>(
     context: &'ctx Context,
     module: &Module<'ctx>,
     options: &LowerOptions,
 ) -> Result<()> {
-    let arithmetic = Arithmetic { ftz: false, prec_sqrt: options.foreign_prec_sqrt };
+    let arithmetic =
+        Arithmetic { ftz: false, prec_sqrt: options.foreign_prec_sqrt, fmad: options.foreign_fmad };
     libdevice::link(context, module, options, arithmetic)
 }
 

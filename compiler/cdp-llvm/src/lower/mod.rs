@@ -67,8 +67,9 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
             if unit.wants_memset.get() {
                 memset::link_memset(context, llvm, options)?;
             }
+            let math = &ir.fast_math;
             let arithmetic =
-                Arithmetic { ftz: ir.fast_math.ftz, prec_sqrt: ir.fast_math.prec_sqrt };
+                Arithmetic { ftz: math.ftz, prec_sqrt: math.prec_sqrt, fmad: math.fmad };
             libdevice::link(context, llvm, options, arithmetic)?;
         }
         launches = llvm.get_function(kernel::LAUNCH).is_some();
