@@ -8,12 +8,14 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 29] = [
+    let tests: [(&str, fn() -> Outcome); 31] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
+        ("columns_of_alignments_are_registers", columns),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
         ("places_of_copies_to_tiles_are_computed_once", copied),
         ("what_is_left_of_a_short_loop_is_no_loop", rest),
+        ("loops_that_store_are_unrolled_by_four", storing),
         ("loops_in_loops_are_unrolled_by_four", taps),
         ("sums_of_many_loads_are_unrolled_by_four", requests),
         ("loops_that_leave_out_a_turn_are_two", but_one),
@@ -90,6 +92,26 @@ fn rounds() -> Outcome {
     if looked_up.contains("st.local") { Ok(()) } else { Err(looked_up.into()) }
 }
 
+/// The column of a local alignment against 64 letters, which are kept as bytes; not of 128, which no thread has registers for.
+fn columns() -> Outcome {
+    let body = |letters: u32| {
+        format!(
+            "    int column[{letters} + 1], top = 0;\n    unsigned char q[{letters}];\n    \
+             for (int i = 0; i < {letters}; i++) q[i] = a[i] & 3, column[i + 1] = 0;\n    \
+             column[0] = 0;\n    for (int j = 0; j < n; j++) {{\n        int diagonal = 0;\n        \
+             for (int i = 1; i <= {letters}; i++) {{\n            \
+             int score = max(diagonal + (q[i - 1] == b[j] ? 2 : -1), max(column[i], column[i - 1]) - 1);\n            \
+             diagonal = column[i];\n            column[i] = max(score, 0);\n            \
+             top = max(top, score);\n        }}\n    }}\n    *o = top;"
+        )
+    };
+    let parameters = "const unsigned char *__restrict__ a, const unsigned char *__restrict__ b, \
+                      int *__restrict__ o, int n";
+    expect(&ptx(parameters, &body(64))?, &[(".local", 0)])?;
+    let long = ptx(parameters, &body(128))?;
+    if long.contains("st.local") { Ok(()) } else { Err(long.into()) }
+}
+
 /// ptxas joins what is stored side by side.
 fn aligned() -> Outcome {
     let body = "    int far[16];\n    for (int i = 0; i < 16; i++) far[i] = i ? 1 << 20 : 0;\n    \
@@ -131,6 +153,15 @@ fn rest() -> Outcome {
     let body = "    int s = 0;\n    for (int i = 0; i < n; i++) s += in[i];\n    *o = s;";
     let text = ptx("const int *__restrict__ in, int *__restrict__ o, int n", body)?;
     expect(&text, &[("ld.global", 7), ("nounroll", 0)])
+}
+
+/// Not by eight: each load waits for the store before it, and up to seven turns would be left over.
+fn storing() -> Outcome {
+    let body = "    for (int i = threadIdx.x; i < n; i += 32) o[i] = in[i] * 2.5f + 1.0f;";
+    expect(
+        &ptx("const float *in, float *o, int n", body)?,
+        &[("st.global", 4 + 3), ("nounroll", 0)],
+    )
 }
 
 /// A sum of products by eight, with a loop for what is left over; in another loop by four, with what is left over behind.

@@ -35,8 +35,8 @@ namespace {
 constexpr unsigned FullSize = 1000, FullCount = 32;
 /// The same where that makes the places of a local array known.
 constexpr unsigned LocalSize = 4000, LocalCount = 128;
-/// Most bytes of an array that may so become registers.
-constexpr uint64_t LocalBytes = 256;
+/// Most places of a loop's arrays that may so become registers, of which a thread has at most 255.
+constexpr uint64_t LocalPlaces = 208;
 /// Most instructions of a loop that is unrolled in part.
 constexpr unsigned PartSize = 250;
 /// Most instructions of a loop whose left-over turns, fewer than it was unrolled by, follow each other without a loop;
@@ -137,14 +137,21 @@ bool isDecidedByTurn(const Value *Place, const Loop &L, ScalarEvolution &Evoluti
 /// last words of a message.
 bool walksLocals(const Loop &L, ScalarEvolution &Evolution) {
   bool Walks = false;
+  uint64_t Places = 0;
+  SmallPtrSet<const AllocaInst *, 4> Arrays;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
       const Value *Place = getLoadStorePointerOperand(&I);
       const auto *Array = Place ? dyn_cast<AllocaInst>(getUnderlyingObject(Place)) : nullptr;
       if (!Array)
         continue;
-      auto Bytes = Array->getAllocationSize(I.getDataLayout());
-      if (!Bytes || *Bytes > TypeSize::getFixed(LocalBytes) || !isDecidedByTurn(Place, L, Evolution))
+      const DataLayout &Layout = I.getDataLayout();
+      auto Bytes = Array->getAllocationSize(Layout);
+      if (!Bytes || Bytes->isScalable() || !isDecidedByTurn(Place, L, Evolution))
+        return false;
+      if (Arrays.insert(Array).second)
+        Places += Bytes->getFixedValue() / Layout.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue();
+      if (Places > LocalPlaces)
         return false;
       Walks |= !L.isLoopInvariant(Place);
     }
@@ -222,8 +229,8 @@ unsigned requestsOf(const Loop &L) {
 }
 
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
-/// way. By eight where one or two loads wait for nothing and feed sums of floats, which otherwise wait for each other,
-/// unless the loop is in another one, as those over the taps of a filter are: such often have few turns. By two where a turn has
+/// way. By eight where one or two loads wait for nothing, stores included, and feed sums of floats, which otherwise wait for each
+/// other, unless the loop is in another one, as those over the taps of a filter are: such often have few turns. By two where a turn has
 /// many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md), and then no more
 /// by ptxas either.
 unsigned partCount(const Loop &L) {
@@ -242,7 +249,7 @@ unsigned partCount(const Loop &L) {
     }
   if (Loads >= ManyLoads)
     return Stores ? FewCount : PartCount;
-  bool Many = Loads && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
+  bool Many = Loads && !Stores && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
               requestsOf(L) <= FewRequests;
   return Many ? ManyCount : PartCount;
 }
