@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 31] = [
+    let tests: [(&str, fn() -> Outcome); 32] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("columns_of_alignments_are_registers", columns),
         ("arrays_are_aligned_for_wide_accesses", aligned),
@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         ("loops_that_leave_out_a_turn_are_two", but_one),
         ("pointers_go_on_where_unrolled_turns_left_them", going_on),
         ("steps_of_pointers_are_wide_products", steps),
+        ("steps_of_64_bits_are_added_to_pointers", planes),
         ("products_of_libdevice_fuse_with_sums", fused),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
@@ -247,6 +248,18 @@ fn steps() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// A pointer for each of three places of an image that do not lie a known distance apart, and for the one that is written.
+fn planes() -> Outcome {
+    let body = "    int i = threadIdx.x, below = i + (i < h - 1) * w;\n    \
+                for (int c = 0; c < n; c++) {\n        const float *p = in + (size_t)c * h * w;\n        \
+                o[((size_t)c * h + 1) * w + i] = p[i] + p[i + 1] * 2 + p[below] * 3 + p[below + w];\n    }";
+    let text = ptx("const float *in, float *o, int n, int h, int w", body)?;
+    let turn = text.split("$L__").max_by_key(|part| part.matches("ld.global").count());
+    let turn = turn.unwrap_or_default();
+    // Four turns of four pointers.
+    expect(turn, &[("ld.global", 4 * 4), ("add.s64", 4 * 4), ("shl", 0)])
 }
 
 /// As nvcc has it, where `-fmad` lets them.

@@ -115,3 +115,6 @@ bool isOfBlock(const llvm::Value &V);
 struct WeighCalls : llvm::PassInfoMixin<WeighCalls> {
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
 };
+
+/// Whether a pointer comes from a kernel's parameter: it points to global memory.
+bool isGlobal(llvm::Value *Pointer, const llvm::Function &F);

@@ -19,6 +19,7 @@
 #include "unroll.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/InstSimplifyFolder.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -27,6 +28,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -136,9 +138,12 @@ bool isLine(Value *V, const Loop &L, ScalarEvolution &Evolution, Type *Wide, uns
          isLine(Sum->getOperand(1), L, Evolution, Wide, Left - 1);
 }
 
+/// Makes no products with one or sums with zero, which no later pass removes where the loop is not unrolled.
+using Folding = IRBuilder<InstSimplifyFolder>;
+
 /// A value of the first turn and what is added in each, in front of the loop.
 struct Line {
-  Line(Value *V, const Loop &L, ScalarEvolution &Evolution, Type *Wide, IRBuilder<> &Build)
+  Line(Value *V, const Loop &L, ScalarEvolution &Evolution, Type *Wide, Folding &Build)
       : Step(ConstantInt::get(Wide, 0)) {
     if (L.isLoopInvariant(V)) {
       Start = Build.CreateSExt(V, Wide);
@@ -166,15 +171,6 @@ struct Line {
 
   Value *Start = nullptr, *Step;
 };
-
-/// Whether a pointer comes from a kernel's parameter: it points to global memory.
-bool isGlobal(Value *Pointer, const Function &F) {
-  while (auto *Element = dyn_cast<GetElementPtrInst>(Pointer))
-    Pointer = Element->getPointerOperand();
-  auto *Parameter = dyn_cast<Argument>(Pointer);
-  return Parameter && F.getCallingConv() == CallingConv::PTX_Kernel &&
-         Parameter->getType()->getPointerAddressSpace() == 0 && !Parameter->hasByValAttr();
-}
 
 /// The index of an element before it was widened; null where there is no such thing.
 Value *narrowIndex(const GetElementPtrInst &Element) {
@@ -267,9 +263,12 @@ void gatherAround(SmallVectorImpl<Striding> &All, const DominatorTree &Tree) {
 /// Makes pointers that move of the address of an element and of those around it.
 class Moves {
 public:
-  Moves(const Striding &Of, ScalarEvolution &Evolution)
-      : Of(Of), Evolution(Evolution), L(*Of.L), Type(Of.Element->getSourceElementType()),
-        Wide(Of.Element->getOperand(1)->getType()), Build(L.getLoopPreheader()->getTerminator()) {}
+  /// What the places were computed from becomes `Unused`.
+  Moves(const Striding &Of, ScalarEvolution &Evolution, SmallVectorImpl<WeakTrackingVH> &Unused)
+      : Of(Of), Evolution(Evolution), Unused(Unused), L(*Of.L), Type(Of.Element->getSourceElementType()),
+        Wide(Of.Element->getOperand(1)->getType()),
+        Build(L.getLoopPreheader(), L.getLoopPreheader()->getTerminator()->getIterator(),
+              InstSimplifyFolder(Of.Element->getDataLayout())) {}
 
   void run(ArrayRef<Striding> All) {
     auto *Global = PointerType::get(Type->getContext(), /*AddressSpace=*/1);
@@ -338,19 +337,29 @@ private:
     Build.SetInsertPoint(&Element);
     Evolution.forgetValue(&Element);
     Element.replaceAllUsesWith(Build.CreateAddrSpaceCast(Address, Element.getType()));
+    Unused.emplace_back(Element.getOperand(1));
     Element.eraseFromParent();
   }
 
   const Striding &Of;
   ScalarEvolution &Evolution;
+  SmallVectorImpl<WeakTrackingVH> &Unused;
   const Loop &L;
   llvm::Type *Type, *Wide;
-  IRBuilder<> Build;
+  Folding Build;
   PHINode *Place = nullptr;
   Value *Next = nullptr, *Narrow = nullptr;
 };
 
 } // namespace
+
+bool isGlobal(Value *Pointer, const Function &F) {
+  while (auto *Element = dyn_cast<GetElementPtrInst>(Pointer))
+    Pointer = Element->getPointerOperand();
+  auto *Parameter = dyn_cast<Argument>(Pointer);
+  return Parameter && F.getCallingConv() == CallingConv::PTX_Kernel &&
+         Parameter->getType()->getPointerAddressSpace() == 0 && !Parameter->hasByValAttr();
+}
 
 PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
   LoopInfo &Loops = AM.getResult<LoopAnalysis>(F);
@@ -381,8 +390,10 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
     Index->eraseFromParent();
   }
   gatherAround(Pointers, Tree);
+  SmallVector<WeakTrackingVH, 16> Unused;
   for (const Striding &Of : Pointers)
-    Moves(Of, Evolution).run(Pointers);
+    Moves(Of, Evolution, Unused).run(Pointers);
+  RecursivelyDeleteTriviallyDeadInstructionsPermissive(Unused);
   if (Found.empty() && Pointers.empty())
     return PreservedAnalyses::all();
   PreservedAnalyses Kept;
