@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 32] = [
+    let tests: [(&str, fn() -> Outcome); 33] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("columns_of_alignments_are_registers", columns),
         ("arrays_are_aligned_for_wide_accesses", aligned),
@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         ("pointers_go_on_where_unrolled_turns_left_them", going_on),
         ("steps_of_pointers_are_wide_products", steps),
         ("steps_of_64_bits_are_added_to_pointers", planes),
+        ("parts_of_vectors_are_loaded_together", together_with),
         ("products_of_libdevice_fuse_with_sums", fused),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
@@ -260,6 +261,18 @@ fn planes() -> Outcome {
     let turn = turn.unwrap_or_default();
     // Four turns of four pointers.
     expect(turn, &[("ld.global", 4 * 4), ("add.s64", 4 * 4), ("shl", 0)])
+}
+
+/// A particle's mass, which counts where it is near, comes with its place.
+fn together_with() -> Outcome {
+    let body = "    float s = 0, x = *o;\n    for (int i = 0; i < n; i++) {\n        float4 q = in[i];\n        \
+                float r = (q.x - x) * (q.x - x) + q.y * q.y + q.z * q.z;\n        \
+                if (r < 0.5f) s += q.w * r;\n    }\n    *o = s;";
+    let text = ptx("const float4 *in, float *o, int n", body)?;
+    let narrow = text.matches("ld.global.b32").count();
+    let wide = text.matches("ld.global.v4").count();
+    // `x` alone.
+    if narrow == 1 && wide >= 4 { Ok(()) } else { Err(text.into()) }
 }
 
 /// As nvcc has it, where `-fmad` lets them.
