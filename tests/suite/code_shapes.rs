@@ -8,7 +8,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 33] = [
+    let tests: [(&str, fn() -> Outcome); 34] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
         ("columns_of_alignments_are_registers", columns),
         ("arrays_are_aligned_for_wide_accesses", aligned),
@@ -23,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         ("steps_of_pointers_are_wide_products", steps),
         ("steps_of_64_bits_are_added_to_pointers", planes),
         ("parts_of_vectors_are_loaded_together", together_with),
+        ("loops_end_in_one_branch", one_branch),
         ("products_of_libdevice_fuse_with_sums", fused),
         ("weights_of_taps_under_a_condition_lie_side_by_side", weights),
         ("loops_that_ask_for_edges_are_unrolled_once", asking),
@@ -273,6 +274,14 @@ fn together_with() -> Outcome {
     let wide = text.matches("ld.global.v4").count();
     // `x` alone.
     if narrow == 1 && wide >= 4 { Ok(()) } else { Err(text.into()) }
+}
+
+/// A loop to whose end a kernel's first question goes too.
+fn one_branch() -> Outcome {
+    let body = "    int t = threadIdx.x;\n    if (t >= n) return;\n#pragma unroll 1\n    \
+                for (int i = 0; i < n; i++) {\n        atomicAdd(o + i * n + t, i);\n        \
+                __threadfence();\n    }";
+    expect(&ptx("int *o, int n", body)?, &[("bra.uni", 0)])
 }
 
 /// As nvcc has it, where `-fmad` lets them.

@@ -203,6 +203,19 @@ void cutBlocks(llvm::Function &F) {
   }
 }
 
+/// Puts what ends a function behind the rest. What several ends were made one of stands where the first one was, before the loops
+/// that a kernel's first question (`if (i >= n) return;`) is asked in front of: a loop then goes back by a branch of its own behind
+/// the one that leaves it, before which ptxas copies what goes from turn to turn.
+void endLast(llvm::Function &F) {
+  SmallVector<BasicBlock *, 4> Ends;
+  for (BasicBlock &Block : drop_begin(F))
+    if (isa<ReturnInst>(Block.getTerminator()))
+      Ends.push_back(&Block);
+  for (BasicBlock *End : Ends)
+    if (End != &F.back())
+      End->moveAfter(&F.back());
+}
+
 /// Whether NVPTX's printer may go on to write other modules. It keeps, by the addresses of functions, the
 /// shared variables that it wrote into their bodies, and does not forget them at the end of a module, so
 /// that a function of another module that comes to stand there would get them too. Nor does its streamer
@@ -287,6 +300,8 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
     writeByGenericAddress(F);
     if (Emitter->HasScopes)
       writeBlockScopes(F);
+    if (!F.isDeclaration())
+      endLast(F);
     cutBlocks(F);
   }
   // What a large module needed is not kept.
