@@ -25,7 +25,8 @@ impl Maker {
         let (x, y, z) = (self.small(), self.small(), self.small());
         let (under, second) = (
             *self.random.of(&["unsigned char", "short", "int", "word", "signed char"]),
-            5 + self.random.below(100),
+            // None of the other values, and as a `signed char` too.
+            101 + self.random.below(26),
         );
         let (op, other) =
             (*self.random.of(&["+", "-", "^", "*"]), *self.random.of(&["+", "-", "^", "|"]));
