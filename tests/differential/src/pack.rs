@@ -24,6 +24,8 @@ pub(crate) const FIRST_SLOT: usize = THREADS * ROW;
 const HEAD: &str = "#include <stdio.h>
 #include <string.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
 #ifdef __CUDACC__
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>

@@ -53,7 +53,7 @@ pub fn on_gpu(cubin: &[u8], seeds: &[u64]) -> Result<Vec<Words>, String> {
 }
 
 /// The stack of a thread: without optimisation a few calls take more than the device has at first.
-const STACK_BYTES: u64 = 4096;
+const STACK_BYTES: u64 = 16 << 10;
 
 fn run(device: &dyn Device, image: &ModuleImage<'_>, seeds: &[u64]) -> Result<Vec<Words>, String> {
     let say = |doing: &'static str| move |error| format!("{doing}: {error}");

@@ -85,7 +85,9 @@ pub struct Launch {
     /// The kernel; none for the first launch, whose kernel runs the statements.
     pub(crate) kernel: Option<String>,
     /// `(type, value)` of the parameters behind the address.
-    parameters: Vec<(&'static str, String)>,
+    parameters: Vec<(String, String)>,
+    /// Where the kernel's first thread sends a kernel of its own, with the same parameters.
+    then: Option<Stream>,
     grid: [u32; 3],
     block: [u32; 3],
     shared_bytes: u32,
@@ -95,7 +97,7 @@ pub struct Launch {
     thread: u32,
 }
 
-/// Types of parameters.
+/// Types of parameters, beside a program's records.
 const TYPES: [&str; 14] = [
     "signed char",
     "unsigned char",
@@ -132,6 +134,7 @@ impl Maker {
                 slot,
                 kernel: None,
                 parameters,
+                then: None,
                 grid,
                 block,
                 shared_bytes: 0,
@@ -150,11 +153,14 @@ impl Maker {
         let again = if stream == Stream::FireAndForget { 1 } else { 3 };
         let turns = 1 + self.random.below(again) as u32;
         let parameters = (0..self.random.below(7)).map(|_| self.parameter()).collect();
+        let nested = [Stream::None, Stream::FireAndForget, Stream::Tail, Stream::PerThread];
+        let then = (self.random.below(3) == 0).then(|| *self.random.of(&nested));
         let mut launch = Launch {
             stream,
             slot,
             kernel: None,
             parameters,
+            then,
             grid,
             block: block.map(|threads| threads as u32),
             shared_bytes: 0,
@@ -202,7 +208,8 @@ impl Maker {
             stream,
             slot,
             kernel: Some(kernel),
-            parameters: vec![("each", each)],
+            parameters: vec![("each".into(), each)],
+            then: None,
             grid: [1; 3],
             block: [block as u32, 1, 1],
             shared_bytes: 0,
@@ -211,7 +218,11 @@ impl Maker {
         }
     }
 
-    fn parameter(&mut self) -> (&'static str, String) {
+    fn parameter(&mut self) -> (String, String) {
+        if self.random.below(5) == 0 {
+            let name = &self.records[self.random.below(2)].name;
+            return (name.clone(), format!("turned(known_{name}, (unsigned)turn)"));
+        }
         let ty = *self.random.of(&TYPES);
         let number = self.random.below(300) as i64 - 150;
         let value = match ty {
@@ -221,23 +232,65 @@ impl Maker {
             "float" | "double" => format!("({ty})({number} * 0.125 + turn)"),
             _ => format!("({ty})({number} + turn + (int)threadIdx.x)"),
         };
-        (ty, value)
+        (ty.to_owned(), value)
     }
 }
 
 impl Launch {
-    /// The kernel's definition: what was there, mixed with the parameters and the thread's place.
+    /// Whether the entry points of CUDA 11 take its streams.
+    pub(super) fn has_old_streams_only(&self) -> bool {
+        self.stream.is_old() && self.then.is_none_or(Stream::is_old)
+    }
+
+    /// The kernel's definition, after that of the one that it launches: what was there, mixed with the parameters and
+    /// the thread's place.
     fn kernel_text(&self, seed: u64) -> String {
-        let mut text = format!("__global__ void step_{seed}_{}(word *out", self.slot);
+        let mut parameters = String::from("(word *out");
         for (index, (ty, _)) in self.parameters.iter().enumerate() {
-            let _ = write!(text, ", {ty} p{index}");
+            let _ = write!(parameters, ", {ty} p{index}");
         }
-        text += ")\n{\n    unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;\n";
+        let slot = self.slot;
+        let mut text = String::new();
+        if self.then.is_some() {
+            let _ = write!(
+                text,
+                "__global__ void then_{seed}_{slot}{parameters}, word mix)\n{{\n{}    *out += mix * 3u + blockDim.x;\n}}\n",
+                self.mixed_parameters()
+            );
+        }
+        let _ = write!(text, "__global__ void step_{seed}_{slot}{parameters})\n{{\n");
+        text += "    unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;\n";
         text += "    unsigned size = blockDim.x * blockDim.y * blockDim.z;\n";
         text += "    unsigned mine = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;\n";
         text += "    word mix = block * 97ull + mine;\n";
+        text += &self.mixed_parameters();
+        if self.shared_bytes > 0 {
+            text +=
+                "    extern __shared__ unsigned dynamic[];\n    dynamic[mine] = (unsigned)mix;\n";
+            text += "    __syncthreads();\n    mix += dynamic[(mine + 1) % size];\n";
+        }
+        text +=
+            "    out[block * size + mine] = out[block * size + mine] * 1099511628211ull + mix;\n";
+        if let Some(stream) = self.then {
+            let arguments: String =
+                (0..self.parameters.len()).map(|index| format!(", p{index}")).collect();
+            let configuration = match stream {
+                Stream::None => String::new(),
+                _ => format!(", 0, {}", stream.names().0),
+            };
+            let _ = writeln!(
+                text,
+                "    if (block == 0 && mine == 0) then_{seed}_{slot}<<<1, 1{configuration}>>>(out{arguments}, mix);"
+            );
+        }
+        text + "}\n"
+    }
+
+    /// Statements that mix the parameters into `mix`.
+    fn mixed_parameters(&self) -> String {
+        let mut text = String::new();
         for (index, (ty, _)) in self.parameters.iter().enumerate() {
-            let value = match *ty {
+            let value = match ty.as_str() {
                 "float" | "double" => format!("bits_of(p{index})"),
                 "struct Pair" => {
                     format!("(word)p{index}.first + bits_of(p{index}.second) + p{index}.third")
@@ -250,16 +303,11 @@ impl Launch {
                 "struct Three" => {
                     format!("p{index}.bytes[0] + p{index}.bytes[1] * 5ull + p{index}.bytes[2]")
                 }
+                record if record.starts_with('S') => format!("sum(p{index})"),
                 _ => format!("(word)p{index}"),
             };
             let _ = writeln!(text, "    mix = mix * 31u + ({value});");
         }
-        if self.shared_bytes > 0 {
-            text +=
-                "    extern __shared__ unsigned dynamic[];\n    dynamic[mine] = (unsigned)mix;\n";
-            text += "    __syncthreads();\n    mix += dynamic[(mine + 1) % size];\n";
-        }
-        text += "    out[block * size + mine] = out[block * size + mine] * 1099511628211ull + mix;\n}\n";
         text
     }
 

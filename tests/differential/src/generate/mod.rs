@@ -10,11 +10,14 @@
 //!
 //! What is absent: the text around it all, which is in [`mod@crate::pack`].
 
+mod device;
 mod expression;
 mod functions;
 mod kinds;
 mod launch;
 mod loops;
+mod mixed;
+mod records;
 mod statement;
 mod values;
 mod work;
@@ -41,7 +44,7 @@ pub struct Program {
 impl Program {
     /// Whether launches without streams of CUDA 12 suffice, which older entry points have not.
     pub fn has_old_streams_only(&self) -> bool {
-        self.launches.iter().all(|launch| launch.stream.is_old())
+        self.launches.iter().all(Launch::has_old_streams_only)
     }
 
     /// Whether many threads launch into one ordered stream, where a GPU's device runtime now and then loses a
@@ -102,9 +105,13 @@ const FLOATS: [&str; 11] = [
 pub fn generate(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let plain = random.below(2) == 0;
-    let mut maker = Maker { random, plain, seed, labels: 0 };
+    let mut maker = Maker { random, plain, seed, labels: 0, records: Vec::new() };
     let mut functions: Vec<String> = (0..3).map(|index| maker.function(index)).collect();
     functions.push(maker.namespace());
+    functions.push(maker.declare_records());
+    if !plain {
+        functions.push(maker.declare_device());
+    }
     let count = 8 + maker.random.below(24);
     let statements = (0..count).map(|_| maker.statement(2, true)).collect();
     let launches = maker.launches();
@@ -116,6 +123,7 @@ struct Maker {
     plain: bool,
     seed: u64,
     labels: u32,
+    records: Vec<records::Record>,
 }
 
 #[cfg(test)]

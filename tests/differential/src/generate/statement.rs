@@ -8,7 +8,7 @@ impl Maker {
         let ty = self.random.below(9);
         let which = self.random.below(2);
         let value = self.integer(ty, 2);
-        match self.random.below(if depth == 0 { 17 } else { 31 }) {
+        match self.random.below(if depth == 0 { 22 } else { 36 }) {
             0 | 1 => format!("{}{which} = {value};", LETTERS[ty]),
             2 => format!("f{which} = {};", self.float(false, 2)),
             3 => format!("d{which} = {};", self.float(true, 2)),
@@ -27,26 +27,29 @@ impl Maker {
             11 => self.calls(which),
             12 if !self.plain => self.half(which),
             13 if !self.plain => self.vector(which),
+            16 | 18 | 19 if !self.plain => self.device(which, uniform),
             12 | 13 => format!("u{which} = u{which} * 9u + (unsigned)({value});"),
             14..=16 => self.kinds(which),
-            17 => self.cases(which, depth),
-            18 | 19 => {
+            17 | 18 => self.of_records(which),
+            19..=21 => self.mixed(which),
+            22 => self.cases(which, depth),
+            23 | 24 => {
                 let (then, other) =
                     (self.statement(depth - 1, false), self.statement(depth - 1, false));
                 format!("if ({value}) {{ {then} }} else {{ {other} }}")
             }
-            20..=22 => self.repeated(depth, uniform, &value),
-            23 => self.over_array(which),
-            24 => {
+            25..=27 => self.repeated(depth, uniform, &value),
+            28 => self.over_array(which),
+            29 => {
                 let (one, two) =
                     (self.statement(depth - 1, false), self.statement(depth - 1, false));
                 format!(
                     "switch ((int)({value}) & 3) {{ case 0: {one} break; case 2: {two} default: u0 ^= 5u; }}"
                 )
             }
-            25 => self.jump(depth, &value),
-            26 | 27 => self.work(which),
-            28 | 29 => self.loops(which),
+            30 => self.jump(depth, &value),
+            31 | 32 => self.work(which),
+            33 | 34 => self.loops(which),
             _ if self.plain || !uniform => format!("u{which} ^= deep(u0 & 5, u1);"),
             _ => self.together(which),
         }
