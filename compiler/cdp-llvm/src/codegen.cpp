@@ -284,6 +284,48 @@ static void readConstantMemory(Function &F) {
   }
 }
 
+/// Chooses a condition's number as a float instead of converting it: one instruction, and ptxas 13.0 can lose the conversion
+/// where it keeps the condition across a call (`selp.b32` and `cvt.rn.f32.u32` become a `SEL` of 1, not of 1.0).
+static void chooseFloats(Function &F) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    if (!isa<UIToFPInst>(I) && !isa<SIToFPInst>(I))
+      continue;
+    bool Negative = isa<SIToFPInst>(I);
+    Value *Of = I.getOperand(0);
+    if (isa<ZExtInst>(Of) || isa<SExtInst>(Of)) {
+      // A number of more bits has its sign from the extension.
+      Negative = isa<SExtInst>(Of) && Negative;
+      Of = cast<CastInst>(Of)->getOperand(0);
+    }
+    if (!Of->getType()->isIntegerTy(1) || (isa<SExtInst>(I.getOperand(0)) && !Negative))
+      continue;
+    Type *Float = I.getType();
+    auto *Chosen = SelectInst::Create(Of, ConstantFP::get(Float, Negative ? -1.0 : 1.0),
+                                      ConstantFP::get(Float, 0.0), "", I.getIterator());
+    Chosen->setDebugLoc(I.getDebugLoc());
+    I.replaceAllUsesWith(Chosen);
+    I.eraseFromParent();
+  }
+}
+
+/// Says of records that a function returns the alignment that they are stored with. Of a function that this module alone
+/// calls LLVM takes that for 16 (`getFunctionParamOptimizedAlign`), whatever `alignstack` says, by which it declares the
+/// place of the record: the stores would need more than the place has.
+static void alignReturned(Function &F) {
+  const Align Taken(16);
+  MaybeAlign Said = F.getAttributes().getRetStackAlignment();
+  if (!Said || *Said >= Taken || !F.hasLocalLinkage() || F.hasAddressTaken(nullptr, false, true, true))
+    return;
+  Attribute New = Attribute::getWithStackAlignment(F.getContext(), Taken);
+  F.removeRetAttr(Attribute::StackAlignment);
+  F.addRetAttr(New);
+  for (User *Of : F.users())
+    if (auto *Call = dyn_cast<CallBase>(Of); Call && Call->getCalledFunction() == &F) {
+      Call->removeRetAttr(Attribute::StackAlignment);
+      Call->addRetAttr(New);
+    }
+}
+
 /// Writes the assembly text of a module, which gets the target machine's data layout. The text, of
 /// `*Size` bytes, is the emitter's until it runs again, which it must not unless `*Reusable` is true.
 extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module, size_t *Size,
@@ -293,6 +335,8 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
     M.setDataLayout(Emitter->Layout);
   orderVariables(M);
   for (Function &F : M) {
+    alignReturned(F);
+    chooseFloats(F);
     expandWideConversions(F);
     readConstantMemory(F);
     copyUpdatedParameters(F);
