@@ -131,12 +131,20 @@ pub const FEATURES: &[Feature] = &[
     since(8, 0, "mbarrier", &[".acquire"]),
     since(8, 0, "mbarrier", &[".relaxed"]),
     since(8, 0, "mbarrier", &[".release"]),
+    since(8, 0, "mbarrier", &[".shared::cluster"]),
+    since(8, 0, "prefetch", &["tensormap"]),
     since(8, 0, "barrier.cluster", &[".acquire"]),
     since(8, 0, "barrier.cluster", &[".relaxed"]),
     since(8, 0, "barrier.cluster", &[".release"]),
     since(8, 0, "setmaxnreg", &[]),
     since(8, 0, "wgmma", &[]),
     since(8, 1, "%aggr_smem_size", &[]),
+    since(8, 1, "cvt", &[".satfinite.f16.f32"]),
+    since(8, 1, "cvt", &[".satfinite.f16x2.f32"]),
+    since(8, 1, "cvt", &[".satfinite.bf16.f32"]),
+    since(8, 1, "cvt", &[".satfinite.bf16x2.f32"]),
+    since(8, 1, "cvt", &[".satfinite.tf32.f32"]),
+    since(8, 1, "fma", &[".oob"]),
     since(8, 1, "multimem", &[]),
     since(8, 1, "red.async", &[]),
     since(8, 1, "st.async", &[]),
@@ -150,6 +158,7 @@ pub const FEATURES: &[Feature] = &[
     since(8, 2, "st.mmio", &[]),
     since(8, 2, "lop3.and", &[]),
     since(8, 2, "lop3.or", &[]),
+    since(8, 3, "isspacep.param::", &[]),
     since(8, 3, "ld.param::", &[]),
     since(8, 3, "st.param::", &[]),
     since(8, 3, "atom", &[".b128"]),
@@ -165,6 +174,7 @@ pub const FEATURES: &[Feature] = &[
     since(8, 4, "mma", &[".e5m2"]),
     since(8, 4, "wgmma", &[".s8.u8"]),
     since(8, 4, "wgmma", &[".u8.s8"]),
+    since(8, 5, "mma.sp", &["ordered"]),
     since(8, 6, "clusterlaunchcontrol", &[]),
     since(8, 6, "cp.async.bulk", &[".shared::cta.global"]),
     since(8, 6, "cp.async.bulk.tensor", &["tile::gather4"]),
@@ -424,6 +434,13 @@ mod tests {
         assert!(settled("@p min.s16x2 a, b, c;").starts_with(".version 8.0\n"));
         assert!(settled("min.f16x2 a, b, c;").starts_with(".version 7.8\n"));
         assert!(settled("cvt.rn.f16x2.e4m3x2 a, b;").starts_with(".version 7.8\n"));
+        assert!(settled("cvt.rn.satfinite.e4m3x2.f32 a, b, c;").starts_with(".version 7.8\n"));
+        assert!(settled("cvt.rn.satfinite.bf16x2.f32 a, b, c;").starts_with(".version 8.1\n"));
+        assert!(settled("cvt.rna.satfinite.tf32.f32 a, b;").starts_with(".version 8.1\n"));
+        assert!(settled("fma.rn.oob.f16 a, b, c, d;").starts_with(".version 8.1\n"));
+        assert!(settled("prefetch.param.tensormap [a];").starts_with(".version 8.0\n"));
+        assert!(settled("mma.sp.sync.aligned.m16n8k16 a;").starts_with(".version 7.8\n"));
+        assert!(settled("mma.sp::ordered_metadata.sync.aligned a;").starts_with(".version 8.5\n"));
         let ada = text("cvt.rn.f16x2.e4m3x2 a, b;").replace("sm_90", "sm_89");
         assert!(settle(ada, &plain).unwrap().starts_with(".version 8.1\n"));
         assert!(settled("ld.mmio.relaxed.sys.u32 a, [b];").starts_with(".version 8.2\n"));
@@ -437,6 +454,10 @@ mod tests {
         assert!(copies("shared::cta.global").starts_with(".version 8.6\n"));
         assert!(settled("atom.gpu.exch.b128 a, [b], c;").starts_with(".version 8.3\n"));
         assert!(settled("atom.sys.global.exch.b128 a, [b], c;").starts_with(".version 8.4\n"));
+        assert!(
+            settled("mbarrier.arrive.shared::cluster.b64 _, [b];").starts_with(".version 8.0\n")
+        );
+        assert!(settled("isspacep.param::entry p, a;").starts_with(".version 8.3\n"));
         assert!(settled("ld.global.v8.b32 x;").starts_with(".version 8.8\n"));
         let old = options(Some("7.8"), AddressSize::Bits64);
         let error = settle(text("elect.sync _|p, m;"), &old).unwrap_err().to_string();
