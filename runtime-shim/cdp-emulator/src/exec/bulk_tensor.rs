@@ -8,7 +8,7 @@ use super::checks::{OnLane, bad_global, misaligned};
 use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row};
-use super::{Block, Machine, Step, Warp, cluster, mbarrier, memory};
+use super::{Block, Machine, Path, Step, Warp, cluster, mbarrier, memory};
 use crate::code::{Async, Inst, TensorCopy};
 use crate::report::ReportKind;
 use crate::tensor_map::{BoxRow, CHUNK, MAP_BYTES, TensorMap};
@@ -20,7 +20,7 @@ const BOX_ALIGN: u64 = 128;
 pub fn copy(
     machine: &Machine,
     block: &mut Block,
-    warp: &Warp,
+    warp: &mut Warp,
     run: &Running<'_>,
     inst: &Inst,
     active: u32,
@@ -29,7 +29,7 @@ pub fn copy(
     for lane in lanes_of(active) {
         // SAFETY: decoded row.
         let address = unsafe { read_row(run.regs, copy.map, true, lane) };
-        let map = map_at(machine, block, warp, address, lane)?;
+        let map = map_at(machine, block, warp, &run.path, lane, address)?;
         if map.size.len() != copy.coords.len() {
             let message = format!(
                 "a copy in {} dimensions by a tensor map of {}",
@@ -63,16 +63,14 @@ pub fn copy(
 /// The map at a generic address.
 fn map_at(
     machine: &Machine,
-    block: &Block,
-    warp: &Warp,
-    address: u64,
+    block: &mut Block,
+    warp: &mut Warp,
+    path: &Path,
     lane: usize,
+    address: u64,
 ) -> Step<TensorMap> {
     let mut bytes = [0; MAP_BYTES];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        let address = address.wrapping_add(at as u64);
-        *byte = memory::read_byte(machine, block, warp, address, lane)?;
-    }
+    memory::read_bytes(machine, block, warp, path, lane, address, &mut bytes)?;
     TensorMap::decode(&bytes).ok_or_else(|| {
         let message = format!("no tensor map is at {address:#x}");
         Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)

@@ -224,6 +224,21 @@ pub fn bad_local(at: &Addresses, mask: u32, bytes: u64, end: u64, write: bool) -
     misaligned(at[0], bytes, write)
 }
 
+/// Why an access to kernel parameters is wrong.
+#[cold]
+pub fn bad_param(block: &Block, offset: i64, bytes: u64, write: bool) -> Box<Fault> {
+    if write {
+        let message = "store to kernel parameters, which are read-only";
+        return Fault::new(ReportKind::ReadOnlyWrite, None, message);
+    }
+    let message = format!(
+        "load of {} at offset {offset} of the kernel parameters, which have {}",
+        Bytes(bytes),
+        Bytes(block.grid.params.len() as u64)
+    );
+    Fault::new(ReportKind::OutOfBounds, None, message)
+}
+
 /// Checks that a generic address outside of global memory belongs to the thread that uses it.
 pub fn own(
     block: &Block,

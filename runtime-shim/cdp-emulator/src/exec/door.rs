@@ -6,10 +6,10 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use super::path::Running;
+use super::path::{self, Running};
 use super::rows::lanes_of;
 use super::stray;
-use super::{Block, Machine, Warp};
+use super::{Block, Machine, Path, Warp};
 use crate::check::access::Access;
 pub use crate::check::access::Manner;
 use crate::check::bounds::Stray;
@@ -55,9 +55,8 @@ impl Machine {
 }
 
 /// The instruction that a path is at.
-pub fn origin(warp: &Warp, run: &Running<'_>) -> Origin {
-    let function = warp.frames[run.path.frame as usize].function;
-    Origin { function, instruction: run.path.pc }
+pub fn origin(warp: &Warp, path: &Path) -> Origin {
+    Origin { function: warp.frame(path).function, instruction: path.pc }
 }
 
 /// Lanes of a warp touch `bytes` each at `at`, which was found to be theirs to touch.
@@ -75,7 +74,7 @@ pub fn memory(
     value: Value<'_>,
 ) {
     if machine.watch.is_some() {
-        watched(machine, block, warp, origin(warp, run), touch, at, lanes, bytes, value);
+        watched(machine, block, warp, origin(warp, &run.path), touch, at, lanes, bytes, value);
     }
 }
 
@@ -205,7 +204,7 @@ pub fn local(
     machine: &Machine,
     block: &Block,
     warp: &mut Warp,
-    run: &Running<'_>,
+    path: &Path,
     writes: bool,
     at: &[u64; 32],
     lanes: u32,
@@ -213,15 +212,15 @@ pub fn local(
 ) {
     let touched = Touched { at, lanes, bytes };
     if machine.checks.uninitialized {
-        local_contents(machine, block, warp, run, writes, touched);
+        local_contents(machine, block, warp, path, writes, touched);
     }
     if !machine.checks.bounds {
         return;
     }
     let Some(mut watch) = machine.watch() else { return };
-    let frame = run.path.frame;
+    let frame = path.frame;
     let found = |at: u64| stray::astray_in_local(&machine.functions, warp, frame, at, bytes);
-    let origin = origin(warp, run);
+    let origin = origin(warp, path);
     strays(&mut watch, block, warp, origin, writes, touched, found);
 }
 
@@ -314,11 +313,11 @@ fn local_contents(
     machine: &Machine,
     block: &Block,
     warp: &mut Warp,
-    run: &Running<'_>,
+    path: &Path,
     writes: bool,
     Touched { at, lanes, bytes }: Touched<'_>,
 ) {
-    let origin = origin(warp, run);
+    let origin = origin(warp, path);
     let demand = demand(machine, origin);
     for lane in lanes_of(lanes) {
         let mut fresh = 0;
@@ -360,7 +359,7 @@ pub fn unset(
     unset: Unset,
 ) {
     if let Some(mut watch) = machine.watch() {
-        let site = site_of(block, warp, origin(warp, run), lanes.trailing_zeros() as usize);
+        let site = path::site(block, warp, &run.path, lanes.trailing_zeros());
         let home = Home::Register(unset);
         let count = u64::from(lanes.count_ones());
         let (address, bytes, missing) = (0, 0, 0);
@@ -373,7 +372,7 @@ pub fn divided(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>,
     if lanes == 0 {
         return;
     }
-    let site = super::path::site(block, warp, &run.path, lanes.trailing_zeros());
+    let site = path::site(block, warp, &run.path, lanes.trailing_zeros());
     if let Some(mut watch) = machine.watch() {
         watch.findings.add_division(site, u64::from(lanes.count_ones()));
     }
@@ -384,7 +383,7 @@ pub fn unnamed(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>,
     if lanes == 0 {
         return;
     }
-    let site = site_of(block, warp, origin(warp, run), lanes.trailing_zeros() as usize);
+    let site = path::site(block, warp, &run.path, lanes.trailing_zeros());
     if let Some(mut watch) = machine.watch().filter(|watch| watch.checks.races) {
         watch.findings.add_lapse(Lapse::Unnamed, site, lanes.count_ones());
     }

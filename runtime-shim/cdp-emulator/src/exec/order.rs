@@ -110,7 +110,7 @@ impl Checks for OrderChecks<'_> {
         }
         let Some(state) = block.state.as_deref_mut() else { return true };
         let access = Access {
-            origin: origin(warp, run),
+            origin: origin(warp, &run.path),
             first_thread: warp.index * 32,
             at: &lie.at,
             lanes: u32::MAX,

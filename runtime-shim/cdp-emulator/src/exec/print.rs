@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::path::Running;
 use super::rows::lanes_of;
-use super::{Block, Machine, PrintEntry, Step, Warp, calls, memory};
+use super::{Block, Machine, Path, PrintEntry, Step, Warp, calls, memory};
 use crate::code::Call;
 use crate::format;
 use crate::report::ReportKind;
@@ -11,12 +11,39 @@ use crate::report::ReportKind;
 /// Longest format or string argument.
 const MAX_STRING: usize = 1 << 16;
 
+/// A lane that reads memory.
+struct Reader<'a> {
+    machine: &'a Machine,
+    block: &'a mut Block,
+    warp: &'a mut Warp,
+    path: &'a Path,
+    lane: usize,
+}
+
+impl Reader<'_> {
+    fn bytes(&mut self, address: u64, to: &mut [u8]) -> Step<()> {
+        let Reader { machine, block, warp, path, lane } = self;
+        memory::read_bytes(machine, block, warp, path, *lane, address, to)
+    }
+
+    /// The C string at a generic address.
+    fn string(&mut self, address: u64) -> Step<Vec<u8>> {
+        let mut text = Vec::new();
+        while text.len() < MAX_STRING {
+            let mut byte = [0];
+            self.bytes(address.wrapping_add(text.len() as u64), &mut byte)?;
+            match byte {
+                [0] => break,
+                [byte] => text.push(byte),
+            }
+        }
+        Ok(text)
+    }
+}
+
 /// Arguments of one lane's `printf`.
 struct Arguments<'a> {
-    machine: &'a Machine,
-    block: &'a Block,
-    warp: &'a Warp,
-    lane: usize,
+    reader: Reader<'a>,
     /// Address of the argument buffer.
     base: u64,
     /// Bytes consumed.
@@ -30,48 +57,21 @@ impl format::Source for Arguments<'_> {
 
     fn argument(&mut self, bytes: u32) -> Result<u64, Box<Fault>> {
         self.at = self.at.next_multiple_of(u64::from(bytes));
-        let mut value = 0;
-        for i in 0..u64::from(bytes) {
-            let address = self.base.wrapping_add(self.at + i);
-            let byte = memory::read_byte(self.machine, self.block, self.warp, address, self.lane)?;
-            value |= u64::from(byte) << (8 * i);
-        }
+        let mut value = [0; 8];
+        let address = self.base.wrapping_add(self.at);
+        self.reader.bytes(address, &mut value[..bytes as usize])?;
         self.at += u64::from(bytes);
-        Ok(value)
+        Ok(u64::from_le_bytes(value))
     }
 
     fn string(&mut self, address: u64) -> Result<Option<Vec<u8>>, Box<Fault>> {
         if address == 0 {
             return Ok(None);
         }
-        let text = read_string(self.machine, self.block, self.warp, address, self.lane)?;
+        let text = self.reader.string(address)?;
         self.string_bytes += text.len() as u64;
         Ok(Some(text))
     }
-}
-
-/// The C string at a generic address.
-fn read_string(
-    machine: &Machine,
-    block: &Block,
-    warp: &Warp,
-    address: u64,
-    lane: usize,
-) -> Step<Vec<u8>> {
-    let mut text = Vec::new();
-    while text.len() < MAX_STRING {
-        match memory::read_byte(
-            machine,
-            block,
-            warp,
-            address.wrapping_add(text.len() as u64),
-            lane,
-        )? {
-            0 => break,
-            byte => text.push(byte),
-        }
-    }
-    Ok(text)
 }
 
 /// `int vprintf(format, arguments)` in all lanes of the path, in the order of lanes.
@@ -88,9 +88,10 @@ pub fn vprintf(
         let result = if pattern == 0 {
             -1
         } else {
-            let pattern = read_string(machine, block, warp, pattern, lane)?;
-            let mut arguments =
-                Arguments { machine, block, warp, lane, base, at: 0, string_bytes: 0 };
+            let path = &run.path;
+            let mut reader = Reader { machine, block, warp, path, lane };
+            let pattern = reader.string(pattern)?;
+            let mut arguments = Arguments { reader, base, at: 0, string_bytes: 0 };
             let (text, used) = format::format(&pattern, &mut arguments)?;
             let cost_bytes = 16 + 8 * u64::from(used) + arguments.string_bytes;
             block.output.push(PrintEntry { text, cost_bytes });
@@ -104,15 +105,18 @@ pub fn vprintf(
 /// `__assertfail`: says what CUDA says, of each lane; the program ends.
 pub fn assert_failed(
     machine: &Machine,
-    block: &Block,
-    warp: &Warp,
+    block: &mut Block,
+    warp: &mut Warp,
     run: &Running<'_>,
     call: &Call,
 ) -> Box<Fault> {
     let lane = run.path.mask.trailing_zeros() as usize;
-    let text = |index: usize| {
-        let address = calls::argument(warp, &run.path, call, index, lane);
-        read_string(machine, block, warp, address, lane)
+    let mut text = |index: usize| {
+        let path = &run.path;
+        let address = calls::argument(warp, path, call, index, lane);
+        let mut reader = Reader { machine, block, warp, path, lane };
+        reader
+            .string(address)
             .map_or_else(|_| "?".to_string(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
     };
     let (condition, file, function) = (text(0), text(1), text(3));

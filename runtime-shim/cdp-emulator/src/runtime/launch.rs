@@ -224,6 +224,7 @@ impl Core {
             .kernel_at(launch.function)
             .map_or(0, |k| self.program.kernels[k as usize].info.param_bytes as usize);
         let given = (entry.size_bytes as usize).min(wanted);
+        caller.reads(self, launch.buffer, given as u64);
         // SAFETY: the buffer has at least this size and is still in use, since only this function
         // releases buffers that are in the table.
         let bytes = unsafe { std::slice::from_raw_parts(launch.buffer as *const u8, given) };

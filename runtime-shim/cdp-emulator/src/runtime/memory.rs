@@ -133,14 +133,14 @@ impl Core {
     /// `(const cudaMemcpy3DParms *, stream)`: two arrays, positions and pitched pointers for source
     /// and destination, an extent, a direction.
     pub(super) fn memcpy_3d(&mut self, caller: &mut Caller<'_>) -> Step<Outcome> {
-        let bytes = caller.load(self, caller.arg(0), 160)?;
-        let word = |index: usize| {
-            let mut raw = [0; 8];
-            raw.copy_from_slice(&bytes[8 * index..8 * index + 8]);
-            u64::from_le_bytes(raw)
-        };
         // Words: 0 srcArray, 1..4 srcPos, 4..8 srcPtr (ptr, pitch, xsize, ysize), 8 dstArray,
         // 9..12 dstPos, 12..16 dstPtr, 16..19 extent (width, height, depth), 19 kind.
+        // The widths of the pitched pointers are not looked at.
+        let mut words = [0; 20];
+        for (at, word) in words.iter_mut().enumerate().filter(|(at, _)| ![6, 14].contains(at)) {
+            *word = caller.load(self, caller.arg(0).wrapping_add(8 * at as u64))?;
+        }
+        let word = |index: usize| words[index];
         if word(0) != 0 || word(8) != 0 {
             return Ok(Outcome::Error(errors::INVALID_VALUE));
         }

@@ -78,21 +78,22 @@ impl Caller<'_> {
 
     /// Stores bytes at a generic address of the thread.
     pub fn store(&mut self, core: &Core, address: u64, bytes: &[u8]) -> Step<()> {
-        for (i, &byte) in bytes.iter().enumerate() {
-            let at = address.wrapping_add(i as u64);
-            device_memory::write_byte(&core.machine, self.block, self.warp, at, self.lane, byte)?;
-        }
-        Ok(())
+        let Caller { block, warp, path, lane, .. } = self;
+        device_memory::write_bytes(&core.machine, block, warp, path, *lane, address, bytes)
     }
 
-    /// Loads bytes from a generic address of the thread.
-    pub fn load(&self, core: &Core, address: u64, length: usize) -> Step<Vec<u8>> {
-        (0..length as u64)
-            .map(|i| {
-                let at = address.wrapping_add(i);
-                device_memory::read_byte(&core.machine, self.block, self.warp, at, self.lane)
-            })
-            .collect()
+    /// Loads eight bytes from a generic address of the thread.
+    pub fn load(&mut self, core: &Core, address: u64) -> Step<u64> {
+        let mut bytes = [0; 8];
+        let Caller { block, warp, path, lane, .. } = self;
+        device_memory::read_bytes(&core.machine, block, warp, path, *lane, address, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// The thread's call takes bytes that are known to be there.
+    pub fn reads(&mut self, core: &Core, address: u64, bytes: u64) {
+        let Caller { block, warp, path, lane, .. } = self;
+        device_memory::pass(&core.machine, block, warp, path, *lane, (address, bytes), None);
     }
 
     fn last_error(&mut self) -> &mut u32 {

@@ -1,91 +1,162 @@
-//! Accesses that are not one load or store of a warp: single bytes for the device runtime, and
+//! Accesses that are not one load or store of a warp: bytes of a lane for the device runtime and `printf`, and
 //! asynchronous copies.
 
-use super::super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
+use super::super::checks::{
+    Addresses, OnLane, bad_global, bad_local, bad_param, bad_shared, misaligned, own, uninitialized,
+};
 use super::super::door::{self, Touch};
-use super::super::fault::Fault;
-use super::super::path::Running;
+use super::super::path::{self, Running};
 use super::super::rows::{lanes_of, read_row};
-use super::super::{Block, Machine, Step, Warp};
+use super::super::{Block, Machine, Path, Step, Warp};
+use super::private::{peek_local, poke_local};
 use super::{addresses, bounds, peek, poke};
 use crate::code::{Async, Inst, NONE, Order};
+use crate::memory::Extent;
 use crate::memory::space::{self, Window};
-use crate::report::ReportKind;
 
-/// A byte that a lane can read through a generic address; for the device runtime and `printf`.
-pub fn read_byte(
-    machine: &Machine,
-    block: &Block,
-    warp: &Warp,
-    address: u64,
-    lane: usize,
-) -> Step<u8> {
-    own(block, warp, address, lane, 1, false)?;
-    let offset = space::offset(address) as usize;
-    let found = match space::window(address) {
-        Window::Global => {
-            if !machine.memory.contains(address, 1) {
-                return Err(bad_global(machine, address, 1, false).on(lane));
-            }
-            // SAFETY: checked.
-            Some(unsafe { peek::<1>(address) } as u8)
-        }
-        Window::Shared => block.shared.get(offset).copied(),
-        Window::Local => {
-            warp.local.get((offset >> 2) * 32 + lane).map(|w| w.to_le_bytes()[offset & 3])
-        }
-        Window::Param => block.grid.params.get(offset).copied(),
-        Window::Function | Window::Invalid => None,
-    };
-    found.ok_or_else(|| {
-        let message = format!("load of 1 byte at {address:#x}, past the end of its memory");
-        Fault::new(ReportKind::OutOfBounds, Some(lane as u32), message).at(address)
-    })
-}
-
-/// Writes a byte through a generic address; for the device runtime.
-pub fn write_byte(
+/// Reads what lies at a generic address of a lane, as one access of its instruction; for what the interpreter and
+/// the device runtime do in the place of code.
+pub fn read_bytes(
     machine: &Machine,
     block: &mut Block,
     warp: &mut Warp,
-    address: u64,
+    path: &Path,
     lane: usize,
-    value: u8,
+    address: u64,
+    to: &mut [u8],
 ) -> Step<()> {
-    own(block, warp, address, lane, 1, true)?;
+    let bytes = to.len() as u64;
+    let window = reach(machine, block, warp, path, lane, (address, bytes), false)?;
     let offset = space::offset(address) as usize;
-    match space::window(address) {
+    if window == Window::Shared && block.written[offset..][..to.len()].iter().all(|&flag| flag == 0)
+    {
+        let site = path::site(block, warp, path, lane as u32);
+        uninitialized(machine, block, site, offset as u64, bytes)?;
+    }
+    pass(machine, block, warp, path, lane, (address, bytes), None);
+    match window {
         Window::Global => {
-            if !machine.memory.find(address).is_some_and(|extent| extent.writable) {
-                return Err(bad_global(machine, address, 1, true).on(lane));
+            for (byte, address) in to.iter_mut().zip(address..) {
+                // SAFETY: `reach` found all of them in an allocation.
+                *byte = unsafe { peek::<1>(address) } as u8;
             }
-            // SAFETY: checked.
-            unsafe { poke::<1>(address, u64::from(value)) };
-            return Ok(());
+        }
+        Window::Shared => to.copy_from_slice(&block.shared[offset..][..to.len()]),
+        Window::Local => {
+            for (byte, offset) in to.iter_mut().zip(offset..) {
+                // SAFETY: `reach` found them below the frame's end.
+                *byte = unsafe { peek_local::<1>(warp, offset, lane) } as u8;
+            }
+        }
+        Window::Param => to.copy_from_slice(&block.grid.params[offset..][..to.len()]),
+        Window::Function | Window::Invalid => {}
+    }
+    Ok(())
+}
+
+/// Writes to a generic address of a lane, as [`read_bytes`] reads.
+pub fn write_bytes(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    path: &Path,
+    lane: usize,
+    address: u64,
+    from: &[u8],
+) -> Step<()> {
+    let place = (address, from.len() as u64);
+    let window = reach(machine, block, warp, path, lane, place, true)?;
+    pass(machine, block, warp, path, lane, place, Some(from));
+    let offset = space::offset(address) as usize;
+    match window {
+        Window::Global => {
+            for (&byte, address) in from.iter().zip(address..) {
+                // SAFETY: `reach` found all of them in an allocation that may be written.
+                unsafe { poke::<1>(address, u64::from(byte)) };
+            }
         }
         Window::Shared => {
-            if let (Some(byte), Some(flag)) =
-                (block.shared.get_mut(offset), block.written.get_mut(offset))
-            {
-                *byte = value;
-                *flag = 0xff;
-                return Ok(());
-            }
+            block.shared[offset..][..from.len()].copy_from_slice(from);
+            block.written[offset..][..from.len()].fill(0xff);
         }
         Window::Local => {
-            if let Some(fresh) = warp.fresh.get_mut((offset >> 2) * 32 + lane) {
-                *fresh &= !(1 << (offset & 3));
-            }
-            if let Some(word) = warp.local.get_mut((offset >> 2) * 32 + lane) {
-                let shift = 8 * (offset as u32 & 3);
-                *word = (*word & !(0xff << shift)) | u32::from(value) << shift;
-                return Ok(());
+            for (&byte, offset) in from.iter().zip(offset..) {
+                // SAFETY: `reach` found them below the frame's end.
+                unsafe { poke_local::<1>(warp, offset, lane, u64::from(byte)) };
             }
         }
         Window::Param | Window::Function | Window::Invalid => {}
     }
-    let message = format!("store of 1 byte at {address:#x}, past the end of its memory");
-    Err(Fault::new(ReportKind::OutOfBounds, Some(lane as u32), message).at(address))
+    Ok(())
+}
+
+/// The window of bytes at a generic address that a lane may read (or write).
+fn reach(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    path: &Path,
+    lane: usize,
+    (address, bytes): (u64, u64),
+    write: bool,
+) -> Step<Window> {
+    own(block, warp, address, lane, bytes, write)?;
+    let (window, offset) = (space::window(address), space::offset(address));
+    let ends_by = |end: u64| offset < space::WINDOW_BYTES && offset + bytes <= end;
+    match window {
+        Window::Global => {
+            let found = machine.memory.find(address);
+            let fits = |found: &Extent| bytes <= found.hi - address && (found.writable || !write);
+            if !found.as_ref().is_some_and(fits) {
+                return Err(bad_global(machine, address, bytes, write).on(lane));
+            }
+        }
+        Window::Shared if !ends_by(block.shared.len() as u64) => {
+            return Err(bad_shared(block, &[offset; 32], 1 << lane, bytes, write));
+        }
+        Window::Local => {
+            let end = u64::from(warp.frame(path).local_end) * 4;
+            if !ends_by(end) {
+                return Err(bad_local(&[offset; 32], 1 << lane, bytes, end, write));
+            }
+        }
+        Window::Param if write || !ends_by(block.grid.params.len() as u64) => {
+            return Err(bad_param(block, offset as i64, bytes, write).on(lane));
+        }
+        Window::Shared | Window::Param | Window::Function | Window::Invalid => {}
+    }
+    Ok(window)
+}
+
+/// A lane's bytes pass the door of the memory that they lie in; `from` is what it writes.
+pub fn pass(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &mut Warp,
+    path: &Path,
+    lane: usize,
+    (address, bytes): (u64, u64),
+    from: Option<&[u8]>,
+) {
+    let window = space::window(address);
+    let writes = from.is_some();
+    match window {
+        Window::Local => {
+            let at = [space::offset(address); 32];
+            door::local(machine, block, warp, path, writes, &at, 1 << lane, bytes);
+        }
+        Window::Global | Window::Shared if machine.watch.is_some() => {
+            let shared = window == Window::Shared;
+            let (kind, order) = (door::Manner::Own, Order::WEAK);
+            let touch = Touch { shared, reads: !writes, writes, kind, order };
+            let at = [if shared { space::offset(address) } else { address }; 32];
+            let origin = door::origin(warp, path);
+            let byte = |_: usize, byte: u64| from.map_or(0, |from| from[byte as usize]);
+            let value: door::Value<'_> = if writes { Some(&byte) } else { None };
+            door::watched(machine, block, warp, origin, touch, &at, 1 << lane, bytes, value);
+        }
+        _ => {}
+    }
 }
 
 /// `cp.async`: done at once.

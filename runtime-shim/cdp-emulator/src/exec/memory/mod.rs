@@ -12,7 +12,7 @@ mod shared;
 #[cfg(target_arch = "x86_64")]
 pub mod whole;
 
-pub use self::bytes::{async_copy, read_byte, write_byte};
+pub use self::bytes::{async_copy, pass, read_bytes, write_bytes};
 use self::global::global;
 use self::places::addresses;
 use self::private::{fixed_place, local, params};

@@ -1,14 +1,12 @@
 //! Memory of one thread and kernel parameters: local variables, frames of functions, `.param`.
 
-use super::super::checks::{Addresses, OnLane, bad_local, misaligned, verb};
-use super::super::fault::Fault;
+use super::super::checks::{Addresses, OnLane, bad_local, bad_param, misaligned};
 use super::super::path::Running;
 use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp, door, rows};
 use super::{bounds, broadcast, extend, registers};
 use crate::code::{Access, Inst, NONE, StateSpace};
 use crate::memory::space;
-use crate::report::{Bytes, ReportKind};
 
 #[allow(clippy::too_many_arguments)]
 pub fn local<const S: usize, const WRITE: bool>(
@@ -27,7 +25,7 @@ pub fn local<const S: usize, const WRITE: bool>(
     if bits & (bytes - 1) != 0 || hi >= space::WINDOW_BYTES || hi + bytes > end {
         return Err(bad_local(at, mask, bytes, end, WRITE));
     }
-    door::local(machine, block, warp, run, WRITE, at, mask, bytes);
+    door::local(machine, block, warp, &run.path, WRITE, at, mask, bytes);
     let registers = registers(run, inst, access);
     let wide = access.wide_register;
     // SAFETY: offsets end below the frame's end, to which `local` reaches.
@@ -103,20 +101,11 @@ pub fn params<const S: usize, const WRITE: bool>(
     let params = &block.grid.params;
     for lane in lanes_of(mask) {
         let offset = at[lane];
-        if WRITE {
-            let message = "store to kernel parameters, which are read-only";
-            return Err(Fault::new(ReportKind::ReadOnlyWrite, None, message).on(lane));
-        }
-        if offset & (bytes - 1) != 0 {
+        if !WRITE && offset & (bytes - 1) != 0 {
             return Err(misaligned(offset, bytes, false).on(lane));
         }
-        if offset >= space::WINDOW_BYTES || offset + bytes > params.len() as u64 {
-            let message = format!(
-                "load of {} at offset {offset} of the kernel parameters, which have {}",
-                Bytes(bytes),
-                Bytes(params.len() as u64)
-            );
-            return Err(Fault::new(ReportKind::OutOfBounds, None, message).on(lane));
+        if WRITE || offset >= space::WINDOW_BYTES || offset + bytes > params.len() as u64 {
+            return Err(bad_param(block, offset as i64, bytes, WRITE).on(lane));
         }
         for (i, &row) in registers(run, inst, access).iter().enumerate() {
             if row != NONE {
@@ -154,13 +143,8 @@ pub fn fixed_place<const S: usize, const WRITE: bool>(
         let offset = i64::from(inst.imm as i32);
         let size = block.grid.params.len() as i64;
         if WRITE || offset < 0 || offset + bytes as i64 > size {
-            let message = format!(
-                "{} of {} at offset {offset} of the kernel parameters, which have {}",
-                verb(WRITE),
-                Bytes(bytes),
-                Bytes(size as u64)
-            );
-            return Err(Fault::new(ReportKind::OutOfBounds, Some(mask.trailing_zeros()), message));
+            let lane = mask.trailing_zeros() as usize;
+            return Err(bad_param(block, offset, bytes, WRITE).on(lane));
         }
         for (i, &row) in registers(run, inst, access).iter().enumerate() {
             let value = param_value::<S>(&block.grid.params, offset as usize + i * S);
@@ -177,7 +161,7 @@ pub fn fixed_place<const S: usize, const WRITE: bool>(
         let at = [offset as u64; 32];
         return Err(bad_local(&at, mask, bytes, end as u64, WRITE));
     }
-    door::local(machine, block, warp, run, WRITE, &[offset as u64; 32], mask, bytes);
+    door::local(machine, block, warp, &run.path, WRITE, &[offset as u64; 32], mask, bytes);
     // SAFETY: the offset was checked against the frame's end, to which `local` reaches.
     unsafe {
         for (i, &row) in registers(run, inst, access).iter().enumerate() {
