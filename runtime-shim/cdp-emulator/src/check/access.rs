@@ -40,6 +40,8 @@ pub enum Manner {
     Swap { fails: bool },
     /// Asynchronously: not before what its thread does next.
     Later(Async),
+    /// By the thread, as a texture's: what its own grid writes it need not see, whatever comes between.
+    Fetch,
     /// By the thread: the memory goes away.
     Release,
 }

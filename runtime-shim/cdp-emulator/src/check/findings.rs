@@ -55,8 +55,17 @@ pub struct Conflict {
     pub address: u64,
     /// Threads of one block.
     pub same_block: bool,
-    /// Only a fence between the proxies is missing.
-    pub unfenced: bool,
+    /// They come one after the other, and yet the later one need not see the earlier one.
+    pub unseen: Option<Unseen>,
+}
+
+/// Why an access need not see a write that comes before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unseen {
+    /// It goes by the asynchronous proxy, and there is no fence between the two.
+    Unfenced,
+    /// A texture is fetched of what the same grid wrote.
+    OwnGrid,
 }
 
 impl Conflict {

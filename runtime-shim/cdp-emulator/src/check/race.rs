@@ -2,7 +2,7 @@
 
 use super::access::{Access, Manner};
 use super::block::{BlockState, STAMPS};
-use super::findings::{Conflict, Side};
+use super::findings::{Conflict, Side, Unseen};
 use super::record::{Record, Strength};
 use super::shadow::{Cell, Page};
 use super::{Origin, Stamp, Watch};
@@ -15,9 +15,19 @@ pub(super) struct Touch {
     pub record: Record,
     pub thread: u32,
     pub writes: bool,
-    /// Through the asynchronous proxy.
-    pub proxy: bool,
+    pub way: Way,
     pub address: u64,
+}
+
+/// What an access sees of writes that come before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// All.
+    Usual,
+    /// Those that a fence came behind: it goes through the asynchronous proxy.
+    Proxy,
+    /// Those of other grids: it is a texture's.
+    Fetch,
 }
 
 /// What one access to a word came to.
@@ -30,11 +40,14 @@ pub(super) struct Outcome {
 impl Watch {
     /// Looks at an access before it is made.
     pub fn access(&mut self, state: &mut BlockState, access: &Access<'_>) {
-        let (stamp, proxy) = match access.kind {
-            Manner::Later(of) => {
-                (self.copy_stamp(state, access.origin, of, access.writes), of.by_proxy())
-            }
-            _ => (self.stamp_now(state, access.origin), false),
+        let stamp = match access.kind {
+            Manner::Later(of) => self.copy_stamp(state, access.origin, of, access.writes),
+            _ => self.stamp_now(state, access.origin),
+        };
+        let way = match access.kind {
+            Manner::Later(of) if of.by_proxy() => Way::Proxy,
+            Manner::Fetch => Way::Fetch,
+            _ => Way::Usual,
         };
         let strength = match (access.order.sem, access.order.reach) {
             (Sem::Weak, _) => Strength::Weak,
@@ -49,7 +62,7 @@ impl Watch {
             self.in_runs(state, access, stamp);
             return;
         }
-        self.lane_by_lane(state, access, stamp, strength, proxy);
+        self.lane_by_lane(state, access, stamp, strength, way);
         // What a copy does is none of its thread's releasing or acquiring.
         if access.order.is_strong() && !matches!(access.kind, Manner::Later(_)) {
             self.strong(state, access);
@@ -62,7 +75,7 @@ impl Watch {
         access: &Access<'_>,
         stamp: u32,
         strength: Strength,
-        proxy: bool,
+        way: Way,
     ) {
         let update = access.reads && access.writes;
         let mut lanes = access.lanes;
@@ -89,7 +102,7 @@ impl Watch {
                 let high = (end - word).min(4) as u32;
                 let mask = (15u8 << low) & (15 >> (4 - high));
                 let record = Record::new(stamp, thread, mask, strength, update);
-                let touch = Touch { record, thread, writes: access.writes, proxy, address: word };
+                let touch = Touch { record, thread, writes: access.writes, way, address: word };
                 if matches!(access.kind, Manner::Swap { .. }) {
                     self.findings.swapped(state.id, thread, word);
                 }
@@ -139,7 +152,7 @@ impl Watch {
             let floor = state.settled();
             let (page, word) = state.shared.page(touch.address);
             let old = page.get(word);
-            if !touch.proxy
+            if touch.way == Way::Usual
                 && !page.beneath.is_asked_by_plain(old.write)
                 && let Some(new) = quick(old, touch, floor, &state.ordered.0)
             {
@@ -150,7 +163,7 @@ impl Watch {
         } else {
             let (page, word) = self.shadow.page(touch.address);
             let old = page.get(word);
-            if !touch.proxy
+            if touch.way == Way::Usual
                 && !page.beneath.is_asked_by_plain(old.write)
                 && let Some(new) = quick(old, touch, self.first_stamp, &state.ordered.0)
             {
@@ -212,7 +225,11 @@ impl Watch {
         let mut conflict = None;
         let is_own = cell.write.stamp() == new.stamp() && cell.write.is_one_thread(touch.thread);
         if !(cell.write.is_none() || is_own) {
-            let before = if touch.proxy { Watch::against_proxy } else { Watch::against };
+            let before = match touch.way {
+                Way::Usual => Watch::against,
+                Way::Proxy => Watch::against_proxy,
+                Way::Fetch => Watch::against_fetch,
+            };
             conflict =
                 before(self, state, touch, cell.write).map(|thread| (cell.write, thread, true));
         }
@@ -286,6 +303,17 @@ impl Watch {
         }
         let threads = record.threads(common);
         threads.into_iter().find(|&other| !self.is_fenced(state, &stamp, other, touch.thread))
+    }
+
+    /// As [`Watch::against`], for a texture's access and a write: one of the same grid it need not see.
+    fn against_fetch(&self, state: &mut BlockState, touch: &Touch, record: Record) -> Option<u32> {
+        let common = record.mask() & touch.record.mask();
+        let found = self.against(state, touch, record);
+        let block = self.stamp(record.stamp()).block;
+        if found.is_some() || common == 0 || self.blocks[block as usize].grid != state.grid {
+            return found;
+        }
+        record.threads(common).into_iter().next()
     }
 
     /// True if an access comes before whatever any thread of the block does now.
@@ -446,7 +474,12 @@ impl Watch {
         }
         let stamp = *self.stamp(record.stamp());
         let here = *self.stamp(touch.record.stamp());
-        let unfenced = touch.proxy && wrote && self.is_before(state, &stamp, thread, touch.thread);
+        let is_before = wrote && self.is_before(state, &stamp, thread, touch.thread);
+        let unseen = match touch.way {
+            Way::Proxy if is_before => Some(Unseen::Unfenced),
+            Way::Fetch if is_before => Some(Unseen::OwnGrid),
+            _ => None,
+        };
         let Some(kind) = self.kind_of(&stamp, &here) else { return };
         let side = |stamp: &Stamp, record: Record, thread: u32, writes: bool| Side {
             site: self.site(stamp, thread),
@@ -471,7 +504,7 @@ impl Watch {
             shared: access.shared || of_cluster,
             address: if of_cluster { space::offset(touched) } else { touched },
             same_block: self.are_of_one_block(stamp.block, state.id),
-            unfenced,
+            unseen,
         };
         // The first read of a loop of compare-and-swaps is plain in the guide's own examples.
         let reader = match (wrote, touch.writes) {

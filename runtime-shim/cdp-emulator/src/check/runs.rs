@@ -14,7 +14,7 @@ use super::neighbours::Neighbours;
 use super::parts::{Lanes, Part, Parts, Run};
 use super::plane::{ONE, ROW, Seen, Series};
 use super::quick::{Found, Verdict};
-use super::race::Touch;
+use super::race::{Touch, Way};
 use super::record::{OTHER_THREAD, Record, Strength, WARPS};
 use super::shadow::{AGAIN, Page, READ};
 
@@ -334,7 +334,7 @@ impl Watch {
                     record: record.by(thread),
                     thread,
                     writes: access.writes,
-                    proxy: false,
+                    way: Way::Usual,
                     address: address + 4 * at as u64,
                 };
                 self.word(state, access, &touch);
@@ -497,7 +497,7 @@ mod tests {
                             match whole {
                                 true => side.watch.in_runs(state, &access, stamp),
                                 false => {
-                                    side.watch.lane_by_lane(state, &access, stamp, weak, false)
+                                    side.watch.lane_by_lane(state, &access, stamp, weak, Way::Usual)
                                 }
                             }
                         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Core;
 use crate::check::Origin;
 use crate::check::bounds::Stray;
-use crate::check::findings::{Conflict, Finding, Home, Lapse, Relation, Side, Unwritten};
+use crate::check::findings::{Conflict, Finding, Home, Lapse, Relation, Side, Unseen, Unwritten};
 use crate::check::record::Strength;
 use crate::code::Async;
 use crate::exec::checks::RELEASE_HELP;
@@ -268,8 +268,11 @@ impl Core {
             "{what} is {} here and {} by {}, and {}",
             verb(&conflict.now),
             verb(&conflict.before),
-            whom(kinship, &conflict.before),
+            whom(kinship, conflict),
             match conflict.kind {
+                Relation::Race if conflict.unseen == Some(Unseen::OwnGrid) => {
+                    "textures need not see what their own kernel writes"
+                }
                 Relation::Race => "nothing orders the two",
                 Relation::Siblings => "only the order of their stream keeps the two apart",
             }
@@ -400,12 +403,13 @@ fn noun(side: &Side) -> &'static str {
     }
 }
 
-fn whom(kinship: Kinship, before: &Side) -> &'static str {
+fn whom(kinship: Kinship, Conflict { now, before, .. }: &Conflict) -> &'static str {
     match kinship {
         _ if [Origin::ALLOCATION, Origin::RELEASE].contains(&before.origin) => "a stream",
         _ if before.origin.function == Origin::RUNTIME => "a copy or set",
         _ if before.later == Some(Async::Products) => "a product of matrices (wgmma)",
         _ if before.later.is_some() => "an asynchronous copy",
+        Kinship::Warp if now.site.thread == before.site.thread => "the same thread",
         Kinship::Warp => "another lane of the warp",
         Kinship::Block => "another thread of the block",
         Kinship::Grid => "a thread of another block",
@@ -453,7 +457,11 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
             "blocks of a cluster run in any order: cluster.sync() between the two would order them; \
              __syncthreads() is for the threads of one block"
         }
-        _ if conflict.unfenced => {
+        _ if conflict.unseen == Some(Unseen::OwnGrid) => {
+            "fetch in another kernel than the one that writes: one that is launched behind it, or by it after the \
+             write; or read through a surface or a pointer, behind a barrier"
+        }
+        _ if conflict.unseen == Some(Unseen::Unfenced) => {
             "bulk copies and wgmma go by another proxy than loads and stores, and see what was stored only \
              behind a fence.proxy.async (cuda::ptx::fence_proxy_async) of the thread that stored or of the \
              one that issues them, which comes between the two"
