@@ -207,6 +207,8 @@ pub enum CollectiveKind {
     },
     /// `elect`
     Elect,
+    /// What comes before an instruction on matrices: they wait for each other, and exchange nothing.
+    Matrix,
 }
 
 /// What is done asynchronously, by how threads come to know that it is done.

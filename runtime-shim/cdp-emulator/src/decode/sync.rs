@@ -108,7 +108,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn push_collective(&mut self, collective: Collective) -> Decoded {
+    pub(super) fn push_collective(&mut self, collective: Collective) -> Decoded {
         let imm = self.out.collectives.len() as u32;
         self.out.collectives.push(collective);
         let inst = crate::code::Inst { imm, ..self.blank(Op::Collective) };

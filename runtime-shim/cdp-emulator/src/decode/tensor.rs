@@ -10,21 +10,26 @@ use cdp_ptx::{Reg, ScalarType, Space};
 
 use super::{Decoded, Decoder};
 use crate::alu::{bits, int};
-use crate::code::{Access, Base, GroupProduct, MatrixAddress, NONE, Op, Order, StateSpace, Tensor};
+use crate::code::{
+    Access, Base, Collective, CollectiveKind, GroupProduct, MatrixAddress, NONE, Op, Order,
+    StateSpace, Tensor,
+};
 use crate::tensor::fragment::{Cell, Fragment};
 
 impl Decoder<'_> {
-    /// All lanes of the warp come together. Behind a guard they do by themselves or not at all.
-    fn whole_warp(&mut self) {
-        if self.guard == (self.out.true_pred, 0) {
-            let a = self.constant(u64::from(u32::MAX), false);
-            let inst = crate::code::Inst { a, ..self.blank(Op::WarpSync) };
-            self.emit(inst);
+    /// All lanes of the warp come together, which orders no memory. Behind a guard they do by themselves or not at all.
+    fn whole_warp(&mut self) -> Decoded {
+        if self.guard != (self.out.true_pred, 0) {
+            return Ok(());
         }
+        let mask = self.constant(u64::from(u32::MAX), false);
+        let [a, b, c, d, p] = [NONE; 5];
+        let kind = CollectiveKind::Matrix;
+        self.push_collective(Collective { kind, mask, a, b, c, d, p, negate: 0, wide: false })
     }
 
     pub(super) fn mma(&mut self, mma: &Mma) -> Decoded {
-        self.whole_warp();
+        self.whole_warp()?;
         let rows = |this: &mut Self, srcs: &[Operand], ty: MatrixType| {
             let wide = ty == MatrixType::F64;
             srcs.iter().map(|src| this.row(*src, wide)).collect::<Result<Vec<u32>, String>>()
@@ -52,7 +57,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn wgmma(&mut self, wgmma: &Wgmma) -> Decoded {
-        self.whole_warp();
+        self.whole_warp()?;
         let a = match &wgmma.a {
             LeftFactor::Shared(descriptor) => vec![self.wide(*descriptor)?],
             LeftFactor::Registers(list) => {
@@ -84,7 +89,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn movmatrix(&mut self, matrix: &MoveMatrix) -> Decoded {
-        self.whole_warp();
+        self.whole_warp()?;
         let (d, a) = (self.narrow_dst(matrix.dst)?, self.narrow(matrix.src)?);
         let inst = crate::code::Inst { d, a, ..self.blank(Op::Movmatrix) };
         self.emit(inst);
@@ -193,7 +198,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn matrix_memory(&mut self, memory: &MatrixMemory) -> Decoded {
-        self.whole_warp();
+        self.whole_warp()?;
         let store = memory.dsts.is_empty();
         let (space, base) = self.matrix_base(memory.space, &memory.addr)?;
         // All addresses first: a loaded register may be the one with the addresses.
@@ -223,7 +228,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn wmma_memory(&mut self, memory: &WmmaMemory) -> Decoded {
-        self.whole_warp();
+        self.whole_warp()?;
         let store = memory.operand == MatrixOperand::D;
         let wide = memory.ty == MatrixType::F64;
         let (space, mut base) = self.matrix_base(memory.space, &memory.addr)?;

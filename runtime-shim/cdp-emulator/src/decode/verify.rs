@@ -421,7 +421,7 @@ impl Verifier<'_> {
         self.optional(p, Shape::Pred)?;
         match collective.kind {
             CollectiveKind::Vote(_) => self.is(a, Shape::Pred),
-            CollectiveKind::Elect => Ok(()),
+            CollectiveKind::Elect | CollectiveKind::Matrix => Ok(()),
             CollectiveKind::Shfl(_) => self.narrow(&[a, b, c]),
             CollectiveKind::Match(_) | CollectiveKind::Redux { .. } => self.row(a, wide),
         }

@@ -162,6 +162,7 @@ impl Waiting {
             Some(CollectiveKind::Match(mode)) => format!("match.{mode:?}"),
             Some(CollectiveKind::Redux { op, ty, .. }) => format!("redux.{op:?}.{ty:?}"),
             Some(CollectiveKind::Elect) => "elect".to_string(),
+            Some(CollectiveKind::Matrix) => return "an instruction on matrices".to_string(),
         };
         name.to_lowercase()
     }
@@ -307,7 +308,7 @@ fn gather(regs: *const u32, collective: &Collective, lanes: u32, out: &mut Gathe
                     let pred = *regs.add(collective.a as usize) ^ collective.negate;
                     out.a[lane] = u64::from(pred >> lane & 1);
                 }
-                CollectiveKind::Elect => {}
+                CollectiveKind::Elect | CollectiveKind::Matrix => {}
                 CollectiveKind::Shfl(_) => {
                     out.a[lane] = read_row(regs, collective.a, false, lane);
                     out.b[lane] = read_row(regs, collective.b, false, lane) as u32;
@@ -384,6 +385,7 @@ fn compute(collective: &Collective, g: &Gathered, lanes: u32, here: u32) -> Resu
                 results.value[lane] = leader;
                 results.pred |= u32::from(leader == lane as u32) << lane;
             }
+            CollectiveKind::Matrix => {}
         }
     }
     results
