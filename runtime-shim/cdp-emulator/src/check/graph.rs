@@ -15,6 +15,9 @@ use crate::code::Order;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
 
+/// As what a copy counts, if it stands for a block: one that reads and one that writes.
+const COPY_THREADS: u32 = 2;
+
 impl Watch {
     /// A grid was made. Its number.
     pub fn add_grid(&mut self, serial: u64, kernel: u32, parent: u32, at: Option<SiteRef>) -> u32 {
@@ -335,8 +338,13 @@ impl Watch {
         let base = meta.base.clone();
         self.blocks.push(BlockMeta { grid, linear: 0, later: None });
         let mut state = Box::<BlockState>::default();
-        state.start(self.blocks.len() as u32 - 1, grid, 1, 0, base);
+        state.start(self.blocks.len() as u32 - 1, grid, COPY_THREADS, 0, base);
         state
+    }
+
+    /// A copy writes a range, in no order with what it reads: the two may not overlap.
+    pub fn copy_writes(&mut self, state: &mut BlockState, address: u64, width: u64) {
+        self.range(state, Origin::COPY, (address, width), COPY_THREADS - 1, true);
     }
 
     /// A copy or set touches a range.
@@ -348,6 +356,17 @@ impl Watch {
         width: u64,
         writes: bool,
     ) {
+        self.range(state, origin, (address, width), 0, writes);
+    }
+
+    fn range(
+        &mut self,
+        state: &mut BlockState,
+        origin: Origin,
+        (address, width): (u64, u64),
+        thread: u32,
+        writes: bool,
+    ) {
         let mut at = address;
         let end = address + width;
         while at < end {
@@ -356,7 +375,7 @@ impl Watch {
             let bytes = if words > 0 { 4 } else { (4 - (at & 3)).min(end - at) };
             let access = Access {
                 origin,
-                first_thread: 0,
+                first_thread: thread,
                 at: &[at; 32],
                 // One thread did it all.
                 lanes: 1,

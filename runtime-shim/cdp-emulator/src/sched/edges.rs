@@ -263,7 +263,12 @@ impl Core {
                     );
                 }
                 for row in 0..rows {
-                    watch.touch_range(&mut state, Origin::COPY, dst + row * dst_pitch, width, true);
+                    let to = dst + row * dst_pitch;
+                    match dst == src {
+                        // Nothing changes.
+                        true => watch.touch_range(&mut state, Origin::COPY, to, width, true),
+                        false => watch.copy_writes(&mut state, to, width),
+                    }
                 }
             }
             Action::Set { dst, pitch, width, rows, .. } => {

@@ -457,6 +457,10 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
             "blocks of a cluster run in any order: cluster.sync() between the two would order them; \
              __syncthreads() is for the threads of one block"
         }
+        _ if conflict.same_block && (now.origin, before.origin) == (Origin::COPY, Origin::COPY) => {
+            "what a copy reads and what it writes may not overlap: copy in pieces that do not, or by a kernel that meets \
+             between reading and writing"
+        }
         _ if conflict.unseen == Some(Unseen::OwnGrid) => {
             "fetch in another kernel than the one that writes: one that is launched behind it, or by it after the \
              write; or read through a surface or a pointer, behind a barrier"
