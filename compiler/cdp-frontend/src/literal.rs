@@ -80,7 +80,7 @@ fn integer(text: &str, radix: u32, prefix: usize) -> Result<Number, LiteralError
         return Err(error("this integer does not fit in 64 bits", 0..text.len()));
     }
     let (unsigned, size) = integer_suffix(text, at)?;
-    Ok(Number::Int(IntLit { value, decimal: radix == 10, unsigned, size }))
+    Ok(Number::Int(IntLit { value, based: radix != 10, unsigned, size }))
 }
 
 fn integer_suffix(text: &str, at: usize) -> Result<(bool, IntSuffix), LiteralError> {

@@ -1,5 +1,7 @@
 //! Expressions, initialiser lists and literals.
 
+use std::fmt;
+
 use super::*;
 use crate::source::Span;
 
@@ -265,8 +267,8 @@ pub enum CastStyle {
 pub struct IntLit {
     /// The value; one that passes 64 bits has been refused.
     pub value: u64,
-    /// Written in decimal; otherwise an unsigned type may be chosen (C++ [lex.icon]).
-    pub decimal: bool,
+    /// Written in another base than ten, so that an unsigned type may be chosen (C++ [lex.icon]).
+    pub based: bool,
     pub unsigned: bool,
     pub size: IntSuffix,
 }
@@ -324,7 +326,7 @@ pub struct CharLit {
 }
 
 /// A string literal, adjacent pieces joined.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StringLit {
     pub encoding: Encoding,
     /// Code units without the terminating zero: bytes for `Plain` and `Utf8`, otherwise UTF-16 or
@@ -342,6 +344,12 @@ impl StringLit {
     /// The text, replacing what is not UTF-8.
     pub fn to_text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+}
+
+impl fmt::Debug for StringLit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_text().fmt(f)
     }
 }
 

@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
             .iter()
             .copied()
             // A decimal literal without `u` never gets an unsigned type.
-            .filter(|basic| literal.unsigned || !literal.decimal || basic.is_signed())
+            .filter(|basic| literal.unsigned || literal.based || basic.is_signed())
             .find(|&basic| value <= self.int_range(basic).1)
             .unwrap_or(if literal.unsigned || value > i128::from(i64::MAX) {
                 Basic::ULongLong
