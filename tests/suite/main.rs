@@ -41,6 +41,7 @@ mod packages;
 mod project;
 mod ptx_table;
 mod races;
+mod reference;
 mod repeated;
 mod reports;
 mod run;
@@ -100,6 +101,7 @@ fn main() {
     trials.extend(normal_form::trials());
     trials.extend(packages::trials());
     trials.extend(project::trials());
+    trials.extend(reference::trials());
     trials.extend(stale::trials());
     trials.extend(ptx_table::trials());
     libtest_mimic::run(&args, trials).exit();

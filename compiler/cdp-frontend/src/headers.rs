@@ -62,7 +62,7 @@ headers! {
 
 /// Headers of the C++ standard library.
 #[rustfmt::skip]
-pub(crate) const CXX: &[&str] = &[
+pub const CXX: &[&str] = &[
     "algorithm", "any", "array", "atomic", "barrier", "bit", "bitset", "charconv", "chrono",
     "codecvt", "compare", "complex", "concepts", "condition_variable", "coroutine", "deque",
     "exception", "execution", "expected", "filesystem", "format", "forward_list", "fstream",
@@ -76,7 +76,7 @@ pub(crate) const CXX: &[&str] = &[
 ];
 
 /// How the names of CUDA's C++ headers begin.
-pub(crate) const CUDA_CXX: &[&str] = &[
+pub const CUDA_CXX: &[&str] = &[
     "cooperative_groups",
     "cuda/",
     "thrust/",
@@ -93,7 +93,7 @@ pub(crate) const CUDA_CXX: &[&str] = &[
 ];
 
 /// How the names of headers of other CUDA libraries begin.
-pub(crate) const LIBRARIES: &[&str] = &[
+pub const LIBRARIES: &[&str] = &[
     "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "npp", "nvml", "nvrtc", "nvtx",
     "nccl",
 ];

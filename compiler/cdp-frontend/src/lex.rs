@@ -378,7 +378,7 @@ fn intern_unspliced(slice: &str, names: &mut Interner, kind: TokenKind) -> Symbo
 }
 
 /// Operators spelled as words.
-pub(crate) const OPERATORS: &[(&str, TokenKind)] = &[
+pub const OPERATORS: &[(&str, TokenKind)] = &[
     ("and", TokenKind::AndAnd),
     ("or", TokenKind::OrOr),
     ("xor", TokenKind::Caret),

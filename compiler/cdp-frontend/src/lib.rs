@@ -13,7 +13,8 @@
 #[doc(hidden)]
 pub mod ast;
 pub mod ast_print;
-mod attributes;
+#[doc(hidden)]
+pub mod attributes;
 #[cfg(test)]
 mod case_table;
 pub mod check;
@@ -25,7 +26,6 @@ pub mod literal;
 mod near;
 pub mod parse;
 pub mod preprocess;
-pub mod reference;
 mod scopes;
 pub mod session;
 mod spelled;

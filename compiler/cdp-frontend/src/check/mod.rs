@@ -68,7 +68,7 @@ mod state;
 mod stmt;
 mod suspects;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 pub(crate) mod types;
 mod value;
 mod variable;

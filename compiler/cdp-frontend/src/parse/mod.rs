@@ -32,7 +32,8 @@ mod symbols;
 mod tests;
 mod unused;
 mod vocabulary;
-pub(crate) mod words;
+#[doc(hidden)]
+pub mod words;
 
 use std::path::{Path, PathBuf};
 

@@ -24,7 +24,7 @@ macro_rules! keywords {
         }
 
         /// Spellings, what they are, and what the documentation files them under.
-        pub(crate) const KEYWORDS: &[(&str, Word, &str)] =
+        pub const KEYWORDS: &[(&str, Word, &str)] =
             &[$($(($spellings, Word::$word, $heading),)*)*];
     };
 }
@@ -70,7 +70,7 @@ keywords! {
 }
 
 /// Words of C, and what C++ has instead.
-pub(crate) const ONLY_C: &[(&str, &str)] = &[
+pub const ONLY_C: &[(&str, &str)] = &[
     ("_Bool", "bool"),
     ("_Static_assert", "static_assert"),
     ("_Alignas", "alignas"),
@@ -82,7 +82,7 @@ pub(crate) const ONLY_C: &[(&str, &str)] = &[
 
 /// Words that the parser reads and the checker refuses wherever they stand, with the code and a
 /// declaration that shows it; for the documentation, whose test compiles the declaration.
-pub(crate) const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
+pub const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
     ("thread_local", Code::E0240, "thread_local int x;"),
     ("__thread", Code::E0240, "__thread int x;"),
     ("_Thread_local", Code::E0240, "_Thread_local int x;"),
@@ -127,7 +127,7 @@ macro_rules! refusals {
         }
 
         /// Spellings, and why they are refused.
-        pub(crate) const REFUSED: &[(&str, Refusal)] = &[$(($spellings, Refusal::$refusal),)*];
+        pub const REFUSED: &[(&str, Refusal)] = &[$(($spellings, Refusal::$refusal),)*];
     };
 }
 

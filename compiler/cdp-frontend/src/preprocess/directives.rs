@@ -21,7 +21,7 @@ pub struct Conditional {
 
 /// What a pragma does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Pragma {
+pub enum Pragma {
     Once,
     Unroll,
     NoUnroll,
@@ -32,7 +32,7 @@ pub(crate) enum Pragma {
 }
 
 /// The first word of each pragma that does something, what it does, and one sentence for the documentation.
-pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
+pub const PRAGMAS: &[(&str, Pragma, &str)] = &[
     ("once", Pragma::Once, "The file is included once."),
     ("unroll", Pragma::Unroll, "Unrolls the next loop: in full, or this many times."),
     ("nounroll", Pragma::NoUnroll, "Keeps the next loop from being unrolled."),
@@ -51,7 +51,7 @@ pub(crate) const PRAGMAS: &[(&str, Pragma, &str)] = &[
 ];
 
 /// Other compilers' pragmas, which change nothing here and are no reason to warn, by their first words.
-pub(crate) const IGNORED_PRAGMAS: &str = "\
+pub const IGNORED_PRAGMAS: &str = "\
     message STDC GCC clang nv_diag_suppress nv_diag_default nv_diag_error \
     nv_diag_warning nv_diag_remark nv_diag_once nv_diagnostic diag_suppress diag_default \
     diag_error diag_warning nv_exec_check_disable hd_warning_disable omp warning region \

@@ -61,7 +61,7 @@ impl Macro {
 }
 
 /// The macros whose replacement is computed.
-pub(crate) const COMPUTED: &[(&str, Builtin)] = &[
+pub const COMPUTED: &[(&str, Builtin)] = &[
     ("__FILE__", Builtin::File),
     ("__BASE_FILE__", Builtin::BaseFile),
     ("__LINE__", Builtin::Line),

@@ -9,10 +9,12 @@
 //! at most four million tokens.
 
 mod condition;
-pub(crate) mod directives;
+#[doc(hidden)]
+pub mod directives;
 mod expand;
 mod include;
-pub(crate) mod macros;
+#[doc(hidden)]
+pub mod macros;
 mod malformed;
 pub mod predefined;
 mod prelude;

@@ -1,24 +1,24 @@
 //! Words, attributes, pragmas, predefined macros and headers.
-
 use std::collections::BTreeMap;
+
+use cdp_diagnostics::Code;
+use cdp_diagnostics::codes::ALL;
+use cdp_diagnostics::intern::Symbol;
+use cdp_diagnostics::source::Span;
+use cdp_frontend::ast::{Decl, DeclKind, Declarator};
+use cdp_frontend::attributes;
+use cdp_frontend::headers;
+use cdp_frontend::lex::OPERATORS;
+use cdp_frontend::parse::parse_text;
+use cdp_frontend::parse::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
+use cdp_frontend::preprocess::PreprocessOptions;
+use cdp_frontend::preprocess::directives::{IGNORED_PRAGMAS, PRAGMAS};
+use cdp_frontend::preprocess::macros::COMPUTED;
+use cdp_frontend::preprocess::predefined::{Target, macros as predefined};
+use cdp_frontend::session::Session;
 
 use super::codes::link;
 use super::{Doc, code, codes_of};
-use crate::ast::{Decl, DeclKind, Declarator};
-use crate::attributes;
-use crate::diagnostics::Code;
-use crate::diagnostics::codes::ALL;
-use crate::headers;
-use crate::intern::Symbol;
-use crate::lex::OPERATORS;
-use crate::parse::parse_text;
-use crate::parse::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
-use crate::preprocess::PreprocessOptions;
-use crate::preprocess::directives::{IGNORED_PRAGMAS, PRAGMAS};
-use crate::preprocess::macros::COMPUTED;
-use crate::preprocess::predefined::{Target, macros as predefined};
-use crate::session::Session;
-use crate::source::Span;
 
 /// The words of a list that the checker lets through.
 fn accepted(spellings: &'static str) -> impl Iterator<Item = &'static str> {

@@ -1,12 +1,12 @@
 //! Builtin variables, types and constants.
+use cdp_frontend::check::builtins::constants::{all_constants, enumerators};
+use cdp_frontend::check::builtins::types::all_types;
+use cdp_frontend::check::builtins::variables::VARIABLES;
+use cdp_frontend::check::builtins::{BuiltinTypeDef, BuiltinTypeKind, Header, lookup_type};
+use cdp_frontend::check::ctype::{Basic, CTypes};
+use cdp_frontend::parse::words::{KEYWORDS, Word};
 
 use super::{Doc, code, codes_of};
-use crate::check::builtins::constants::{all_constants, enumerators};
-use crate::check::builtins::types::all_types;
-use crate::check::builtins::variables::VARIABLES;
-use crate::check::builtins::{BuiltinTypeDef, BuiltinTypeKind, Header, lookup_type};
-use crate::check::ctype::{Basic, CTypes};
-use crate::parse::words::{KEYWORDS, Word};
 
 /// `threadIdx` and its like.
 pub fn builtin_variables(doc: &mut Doc) {

@@ -1,7 +1,7 @@
 //! The reference of the language, `compiler/docs/language.md`: what `.cdp` accepts and refuses,
 //! written from the tables that the compiler itself works with.
 //!
-//! What this is not: an explanation of the language (the guides do that) or of a diagnostic (its
+//! Not here: an explanation of the language (the guides do that) or of a diagnostic (its
 //! page does). Nothing is listed here that the compiler does not look up at compile time; what a
 //! reader needs besides are a heading and a sentence or two.
 
@@ -10,8 +10,26 @@ mod functions;
 mod types;
 mod words;
 
+use std::collections::HashSet;
+
+use cdp_diagnostics::codes::ALL;
+use cdp_frontend::check::builtins::types::all_types;
+use cdp_frontend::check::builtins::{all_functions, outside_names};
+use cdp_ir::runtime::RUNTIME_TABLE;
+use libtest_mimic::Trial;
+
+use crate::support::{Outcome, blessing, read, root, trial};
+
+pub fn trials() -> Vec<Trial> {
+    vec![
+        trial("reference::committed".into(), committed),
+        trial("reference::complete".into(), complete),
+        trial("reference::whole".into(), whole),
+    ]
+}
+
 /// The whole document, in Markdown. Links are relative to `compiler/docs`.
-pub fn markdown() -> String {
+fn markdown() -> String {
     let mut doc = Doc::default();
     words::keywords(&mut doc);
     words::left_out(&mut doc);
@@ -42,7 +60,7 @@ programs in C style use, and CUDA C++ with launches from device code; whatever i
 nvcc makes of it.
 
 This file is written from the compiler's own tables: a test fails when it differs from them, and
-`cargo xtask bless --package cdp-frontend reference` writes it again.
+`cargo xtask bless reference` writes it again.
 ";
 
 /// A Markdown document being written.
@@ -108,86 +126,54 @@ fn codes_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     texts.into_iter().map(code).collect::<Vec<_>>().join(", ")
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-    use std::path::Path;
-
-    use super::*;
-
-    /// `CDP_BLESS=1` writes the file.
-    #[test]
-    fn the_committed_document_is_what_the_tables_say() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
-        let made = markdown();
-        if std::env::var_os("CDP_BLESS").is_some_and(|value| value == "1") {
-            std::fs::write(&path, &made).expect("compiler/docs is writable");
-        }
-        let committed = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
-        if committed == made {
-            return;
-        }
-        let same = committed.lines().zip(made.lines()).take_while(|(a, b)| a == b).count();
-        panic!(
-            "compiler/docs/language.md differs from the tables at line {}:\n  file:   {}\n  \
-             tables: {}\nCDP_BLESS=1 cargo test -p cdp-frontend reference writes it again",
-            same + 1,
-            committed.lines().nth(same).unwrap_or("<end>"),
-            made.lines().nth(same).unwrap_or("<end>"),
-        );
+/// With `CDP_BLESS=1` it is written.
+fn committed() -> Outcome {
+    let path = root().join("compiler/docs/language.md");
+    let made = markdown();
+    if blessing() {
+        std::fs::write(&path, &made).map_err(|error| error.to_string())?;
     }
+    let committed = read(&path)?.replace("\r\n", "\n");
+    let same = committed.lines().zip(made.lines()).take_while(|(a, b)| a == b).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("<end>").to_owned();
+    let what = format!("compiler/docs/language.md:{}", same + 1);
+    crate::support::same(&what, &line(&committed), &line(&made))
+}
 
-    #[test]
-    fn every_function_code_and_type_is_there() {
-        let text = markdown();
-        for func in crate::check::builtins::all_functions() {
-            if !func.flags.internal {
-                assert!(text.contains(&format!("{}(", func.name)), "{}", func.name);
-            }
-        }
-        for row in cdp_ir::runtime::RUNTIME_TABLE {
-            assert!(text.contains(row.name), "{}", row.name);
-        }
-        for code in crate::diagnostics::codes::ALL {
-            assert!(text.contains(&format!("[{code}](codes/{code}.md)")), "{code}");
-        }
-        for def in crate::check::builtins::types::all_types() {
-            assert!(text.contains(def.name), "{}", def.name);
-        }
-        for name in crate::check::builtins::outside_names() {
-            assert!(text.contains(&format!("`{name}`")), "{name}");
-        }
-        for func in crate::check::builtins::all_functions().filter(|func| func.flags.internal) {
-            assert!(!text.contains(&format!(" {}(", func.name)), "{} is internal", func.name);
+/// Every function, code and type is there.
+fn complete() -> Outcome {
+    let text = markdown();
+    for func in all_functions() {
+        let form = format!(" {}(", func.name);
+        assert_eq!(text.contains(&form), !func.flags.internal, "{}", func.name);
+    }
+    let rows = RUNTIME_TABLE.iter().map(|row| row.name.to_owned());
+    let codes = ALL.iter().map(|code| format!("[{code}](codes/{code}.md)"));
+    let types = all_types().map(|def| def.name.to_owned());
+    let outside = outside_names().map(code);
+    let missing: Vec<String> =
+        rows.chain(codes).chain(types).chain(outside).filter(|name| !text.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    Ok(())
+}
+
+/// Headings are linked, and the rows of a table have as many columns.
+fn whole() -> Outcome {
+    let text = markdown();
+    let mut anchors = HashSet::new();
+    for line in text.lines().filter(|line| line.starts_with("##")) {
+        let title = line.trim_start_matches('#').trim();
+        assert!(anchors.insert(anchor(title)), "two headings: {title}");
+        assert!(text.contains(&format!("[{title}](#{})", anchor(title))), "{title}");
+    }
+    let mut columns = None;
+    for line in text.lines() {
+        let bars = line.replace("\\|", "").matches('|').count();
+        if line.starts_with('|') {
+            assert_eq!(*columns.get_or_insert(bars), bars, "{line}");
+        } else {
+            columns = None;
         }
     }
-
-    #[test]
-    fn words_of_the_parser_that_the_checker_refuses() {
-        for (word, code, text) in crate::parse::words::REFUSED_BY_CHECKER {
-            let (_, shown, codes) =
-                crate::check::tests::check_with(text, &crate::check::CheckOptions::default());
-            assert!(codes.contains(&code.to_string()), "{word}: {shown}");
-        }
-    }
-
-    #[test]
-    fn headings_are_linked_and_tables_are_whole() {
-        let text = markdown();
-        let mut anchors = HashSet::new();
-        for line in text.lines().filter(|line| line.starts_with("##")) {
-            let title = line.trim_start_matches('#').trim();
-            assert!(anchors.insert(anchor(title)), "two headings: {title}");
-            assert!(text.contains(&format!("[{title}](#{})", anchor(title))), "{title}");
-        }
-        let mut columns = None;
-        for line in text.lines() {
-            let bars = line.replace("\\|", "").matches('|').count();
-            if line.starts_with('|') {
-                assert_eq!(*columns.get_or_insert(bars), bars, "{line}");
-            } else {
-                columns = None;
-            }
-        }
-    }
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! Warnings and diagnostic codes.
+use cdp_diagnostics::codes::{ALL, GROUPS};
+use cdp_diagnostics::{Code, Severity};
 
 use super::{Doc, code};
-use crate::diagnostics::codes::{ALL, GROUPS};
-use crate::diagnostics::{Code, Severity};
 
 /// A code with a link to its page.
 pub fn link(code: Code) -> String {

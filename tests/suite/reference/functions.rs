@@ -1,17 +1,16 @@
 //! Functions: the device runtime, the builtin functions by family, and what is refused by name.
-
 use std::collections::BTreeMap;
 
+use cdp_diagnostics::Code;
+use cdp_frontend::check::builtins::functions::{GROUPS, Group, rows as rows_of};
+use cdp_frontend::check::builtins::{
+    BuiltinFn, Lower, all_functions, outside as outside_of, outside_names,
+};
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::{Availability, RUNTIME_TABLE};
 
 use super::codes::link;
 use super::{Doc, code, codes_of};
-use crate::check::builtins::functions::{GROUPS, Group, rows as rows_of};
-use crate::check::builtins::{
-    BuiltinFn, Lower, all_functions, outside as outside_of, outside_names,
-};
-use crate::diagnostics::Code;
 
 /// Advice that more lines share is given once.
 const INLINE_ADVICE: usize = 2;
