@@ -60,44 +60,6 @@ headers! {
     "cuComplex.h": "cuComplex.h";
 }
 
-/// Headers of the C++ standard library.
-#[rustfmt::skip]
-pub const CXX: &[&str] = &[
-    "algorithm", "any", "array", "atomic", "barrier", "bit", "bitset", "charconv", "chrono",
-    "codecvt", "compare", "complex", "concepts", "condition_variable", "coroutine", "deque",
-    "exception", "execution", "expected", "filesystem", "format", "forward_list", "fstream",
-    "functional", "future", "initializer_list", "iomanip", "ios", "iosfwd", "iostream", "istream",
-    "iterator", "latch", "limits", "list", "locale", "map", "memory", "memory_resource", "mutex", "new",
-    "numbers", "numeric", "optional", "ostream", "queue", "random", "ranges", "ratio", "regex",
-    "scoped_allocator", "semaphore", "set", "shared_mutex", "source_location", "span", "sstream",
-    "stack", "stdexcept", "stop_token", "streambuf", "string", "string_view", "strstream",
-    "syncstream", "system_error", "thread", "tuple", "type_traits", "typeindex", "typeinfo",
-    "unordered_map", "unordered_set", "utility", "valarray", "variant", "vector", "version",
-];
-
-/// How the names of CUDA's C++ headers begin.
-pub const CUDA_CXX: &[&str] = &[
-    "cooperative_groups",
-    "cuda/",
-    "thrust/",
-    "cub/",
-    "nv/",
-    "cute/",
-    "cutlass/",
-    "mma.h",
-    "cuda_pipeline",
-    "cuda_fp8",
-    "cuda_fp4",
-    "cuda_fp6",
-    "cuda_awbarrier",
-];
-
-/// How the names of headers of other CUDA libraries begin.
-pub const LIBRARIES: &[&str] = &[
-    "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "npp", "nvml", "nvrtc", "nvtx",
-    "nccl",
-];
-
 /// The header of the C library that declares a function or variable, or defines a macro, of this name.
 pub fn declaring(name: &str) -> Option<&'static str> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
@@ -130,29 +92,19 @@ pub fn declaring_type(name: &str) -> Option<&'static str> {
     headers.find(|header| find(header).is_some_and(|(_, text)| text.lines().any(declares)))
 }
 
-/// Headers of the C library and of POSIX whose functions `.cdp` has not.
-#[rustfmt::skip]
-const C: &[&str] = &[
-    "complex.h", "dirent.h", "dlfcn.h", "fcntl.h", "fenv.h", "getopt.h", "iconv.h", "langinfo.h",
-    "locale.h", "poll.h", "pthread.h", "regex.h", "sched.h", "semaphore.h", "setjmp.h", "signal.h",
-    "stdatomic.h", "sys/mman.h", "sys/resource.h", "sys/socket.h", "sys/stat.h",
-    "sys/wait.h", "tgmath.h", "threads.h", "uchar.h", "wchar.h", "wctype.h", "csetjmp", "csignal", "clocale",
-    "cwchar", "cwctype", "cuchar", "cfenv", "ccomplex", "ctgmath",
-];
+/// Headers that a program might ask for and the subset has no place for, in paragraphs: what they are, and below
+/// it their names, or with `*` how these begin.
+pub fn all_outside() -> impl Iterator<Item = (&'static str, &'static str)> {
+    include_str!("headers/outside.txt").split("\n\n").filter_map(|text| text.split_once('\n'))
+}
 
-/// For a header that a C++ program might ask for and the subset has no place for: what it is.
+/// For such a header: what it is.
 pub fn outside(name: &str) -> Option<&'static str> {
-    if LIBRARIES.iter().any(|prefix| name.starts_with(prefix)) {
-        Some("it belongs to a library beside the CUDA runtime")
-    } else if C.contains(&name) {
-        Some("`.cdp` has none of its functions")
-    } else if CXX.contains(&name) {
-        Some("it is part of the C++ standard library")
-    } else if CUDA_CXX.iter().any(|prefix| name.starts_with(prefix)) {
-        Some("it is a C++ library of templates and classes")
-    } else {
-        None
-    }
+    let is = |known: &str| match known.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == known,
+    };
+    all_outside().find(|(_, names)| names.split_whitespace().any(is)).map(|(what, _)| what)
 }
 
 #[cfg(test)]

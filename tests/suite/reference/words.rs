@@ -201,13 +201,10 @@ pub fn headers(doc: &mut Doc) {
         codes_of(empty)
     ));
     doc.text(&format!("Refused by name ({}):", link(Code::E0243)));
-    let mut rows = Vec::new();
-    for (list, ending) in [(headers::CXX, ""), (headers::CUDA_CXX, "*"), (headers::LIBRARIES, "*")]
-    {
-        let why = list.first().and_then(|name| headers::outside(name)).unwrap_or_default();
-        let names: Vec<String> = list.iter().map(|name| format!("{name}{ending}")).collect();
-        rows.push(vec![codes_of(names.iter().map(String::as_str)), why.to_owned()]);
-    }
+    let outside = headers::all_outside();
+    let rows: Vec<Vec<String>> = outside
+        .map(|(why, names)| vec![codes_of(names.split_whitespace()), why.to_owned()])
+        .collect();
     doc.table(&["Headers", "Why"], &rows);
 }
 

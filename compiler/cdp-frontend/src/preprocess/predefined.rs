@@ -47,12 +47,7 @@ pub type Predefined = (Cow<'static, str>, Cow<'static, str>);
 /// The predefined macros of a pass, for
 /// [`PreprocessOptions::predefined`](super::PreprocessOptions::predefined).
 pub fn macros(target: &Target) -> Vec<Predefined> {
-    let narrow = target.pointer_bytes == 4;
-    let machine = MACHINE[usize::from(narrow)].iter().map(|&name| (name, "1"));
-    let sizes = SIZES.iter().map(|&(name, wide, short)| (name, if narrow { short } else { wide }));
-    let fixed = COMMON.iter().copied().chain(machine).chain(sizes);
-    let mut list: Vec<Predefined> =
-        fixed.map(|(name, value)| (name.into(), value.into())).collect();
+    let mut list: Vec<Predefined> = fixed(target.pointer_bytes == 4).collect();
     if let Some(arch) = target.cuda_arch {
         let mut add = |name: Cow<'static, str>, value: &str| {
             list.push((name, value.to_owned().into()));
@@ -88,86 +83,14 @@ pub fn macros(target: &Target) -> Vec<Predefined> {
     list
 }
 
-const COMMON: &[(&str, &str)] = &[
-    ("__CDPC__", "1"),
-    ("__CUDACC_RDC__", "1"),
-    ("__CUDACC__", "1"),
-    ("__NVCC__", "1"),
-    ("__CUDACC_VER_MAJOR__", "13"),
-    ("__CUDACC_VER_MINOR__", "0"),
-    ("__CUDACC_VER_BUILD__", "88"),
-    ("__CUDA_API_VER_MAJOR__", "13"),
-    ("__CUDA_API_VER_MINOR__", "0"),
-    ("CUDART_VERSION", "13000"),
-    ("CUDART_CB", ""),
-    ("CUDARTAPI", ""),
-    ("CUDARTAPI_CDECL", ""),
-    ("CUDA_CB", ""),
-    ("__cplusplus", "201703L"),
-    ("__STDC__", "1"),
-    ("__STDC_HOSTED__", "1"),
-    ("__GNUC__", "12"),
-    ("__GNUC_MINOR__", "2"),
-    ("__GNUC_PATCHLEVEL__", "0"),
-    ("__GNUG__", "12"),
-    ("_GNU_SOURCE", "1"),
-    ("__EXCEPTIONS", "1"),
-    ("__linux__", "1"),
-    ("__linux", "1"),
-    ("linux", "1"),
-    ("__gnu_linux__", "1"),
-    ("__unix__", "1"),
-    ("__unix", "1"),
-    ("unix", "1"),
-    ("__ELF__", "1"),
-    ("__CHAR_BIT__", "8"),
-    ("__BYTE_ORDER__", "__ORDER_LITTLE_ENDIAN__"),
-    ("__ORDER_LITTLE_ENDIAN__", "1234"),
-    ("__ORDER_BIG_ENDIAN__", "4321"),
-    ("__ORDER_PDP_ENDIAN__", "3412"),
-    ("__SIZEOF_SHORT__", "2"),
-    ("__SIZEOF_INT__", "4"),
-    ("__SIZEOF_LONG_LONG__", "8"),
-    ("__SIZEOF_FLOAT__", "4"),
-    ("__SIZEOF_DOUBLE__", "8"),
-    ("__SIZEOF_WCHAR_T__", "4"),
-    ("__SCHAR_MAX__", "127"),
-    ("__SHRT_MAX__", "32767"),
-    ("__INT_MAX__", "2147483647"),
-    ("__LONG_LONG_MAX__", "9223372036854775807LL"),
-    ("__WCHAR_TYPE__", "int"),
-    ("__INT8_TYPE__", "signed char"),
-    ("__INT16_TYPE__", "short int"),
-    ("__INT32_TYPE__", "int"),
-    ("__UINT8_TYPE__", "unsigned char"),
-    ("__UINT16_TYPE__", "short unsigned int"),
-    ("__UINT32_TYPE__", "unsigned int"),
-    ("__FLT_EPSILON__", "1.1920928955078125e-7F"),
-    ("__FLT_MAX__", "3.40282346638528859811704183484516925e+38F"),
-    ("__FLT_MIN__", "1.17549435082228750796873653722224568e-38F"),
-    ("__DBL_EPSILON__", "2.22044604925031308084726333618164062e-16"),
-    ("__DBL_MAX__", "1.79769313486231570814527423731704357e+308"),
-    ("__DBL_MIN__", "2.22507385850720138309023271733240406e-308"),
-];
-
-/// What names the machine with 64-bit addresses, x86-64, and the one with 32-bit addresses, i386.
-const MACHINE: [&[&str]; 2] = [
-    &["__x86_64__", "__x86_64", "__amd64__", "__amd64", "__LP64__", "_LP64"],
-    &["__i386__", "__i386"],
-];
-
-/// Sizes and types with 64-bit and with 32-bit addresses, as on Linux.
-const SIZES: &[(&str, &str, &str)] = &[
-    ("__SIZEOF_LONG__", "8", "4"),
-    ("__SIZEOF_POINTER__", "8", "4"),
-    ("__SIZEOF_SIZE_T__", "8", "4"),
-    ("__SIZEOF_PTRDIFF_T__", "8", "4"),
-    ("__LONG_MAX__", "9223372036854775807L", "2147483647L"),
-    ("__SIZE_TYPE__", "long unsigned int", "unsigned int"),
-    ("__PTRDIFF_TYPE__", "long int", "int"),
-    ("__INT64_TYPE__", "long int", "long long int"),
-    ("__UINT64_TYPE__", "long unsigned int", "long long unsigned int"),
-    ("__INTPTR_TYPE__", "long int", "int"),
-    ("__UINTPTR_TYPE__", "long unsigned int", "unsigned int"),
-    ("__SIZE_MAX__", "18446744073709551615UL", "4294967295U"),
-];
+/// The macros of every pass (`predefined.txt`).
+fn fixed(narrow: bool) -> impl Iterator<Item = Predefined> {
+    let lines = include_str!("predefined.txt").lines();
+    let rows = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    rows.filter_map(move |row| {
+        let (name, values) = row.split_once(' ').unwrap_or((row, ""));
+        let (wide, short) = values.split_once(" | ").unwrap_or((values, values));
+        let value = if narrow { short } else { wide };
+        (value != "-").then(|| (name.into(), value.into()))
+    })
+}
