@@ -1,5 +1,7 @@
 //! The values of numbers, character constants and strings. Types are the checker's business.
 
+use std::num::IntErrorKind;
+
 use crate::ast::{CharLit, Encoding, FloatLit, FloatSuffix, IntLit, IntSuffix};
 use crate::source::raw;
 
@@ -151,6 +153,9 @@ fn decimal_float(digits: &str, single: bool) -> Option<f64> {
     if single { digits.parse::<f32>().ok().map(f64::from) } else { digits.parse().ok() }
 }
 
+/// Exponents of which every number is infinite or zero, however many digits it has.
+const MAX_EXPONENT: i64 = 1 << 40;
+
 /// `0x1.8p3`: exact up to the one rounding at the end.
 fn hex_float(digits: &str, single: bool) -> Option<f64> {
     let (mantissa, exponent) = digits[2..].split_once(['p', 'P'])?;
@@ -158,13 +163,13 @@ fn hex_float(digits: &str, single: bool) -> Option<f64> {
     if whole.len() + fraction.len() == 0 || fraction.contains('.') {
         return None;
     }
-    let negative = exponent.starts_with('-');
-    let magnitude = exponent.trim_start_matches(['+', '-']);
-    if magnitude.is_empty() {
-        return None;
-    }
-    let magnitude = magnitude.parse::<i64>().unwrap_or(1 << 40).min(1 << 40);
-    let mut power = if negative { -magnitude } else { magnitude } - 4 * fraction.len() as i64;
+    let exponent = match exponent.parse::<i64>() {
+        Ok(exponent) => exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => MAX_EXPONENT,
+        Err(error) if *error.kind() == IntErrorKind::NegOverflow => -MAX_EXPONENT,
+        Err(_) => return None,
+    };
+    let mut power = exponent - 4 * fraction.len() as i64;
     let mut bits: u128 = 0;
     let mut sticky = false;
     for digit in whole.chars().chain(fraction.chars()) {
@@ -179,48 +184,24 @@ fn hex_float(digits: &str, single: bool) -> Option<f64> {
     Some(round_to(bits, power, sticky, single))
 }
 
-/// `bits * 2^power`, plus a little if `sticky`, rounded to nearest even in `float` or `double`.
+/// `bits * 2^power`, plus a little if `sticky`, rounded to nearest even in `float` or `double`. Of `bits` the
+/// highest four are 0.
 fn round_to(bits: u128, power: i64, sticky: bool, single: bool) -> f64 {
     if bits == 0 {
         return 0.0;
     }
     let (precision, least) = if single { (24, -149) } else { (53, -1074) };
-    let top = 127 - i64::from(bits.leading_zeros());
+    let size = 128 - i64::from(bits.leading_zeros());
     // The exponent of the last place kept.
-    let last = (top - precision + 1 + power).max(least);
-    let drop = last - power;
-    let mut kept = if drop <= 0 {
-        bits
-    } else if drop > 127 {
-        0
-    } else {
-        bits >> drop
-    };
-    if drop > 0 {
-        let lost = if drop > 127 { bits } else { bits & ((1u128 << drop) - 1) };
-        let half = if drop > 127 { u128::MAX } else { 1u128 << (drop - 1) };
-        if lost > half || (lost == half && (sticky || kept & 1 == 1)) {
-            kept += 1;
-        }
-    }
-    let exponent = if drop <= 0 { power } else { last };
-    let value = scale(kept as f64, exponent);
+    let last = (size - precision + power).max(least).max(power);
+    let drop = (last - power).min(127);
+    let kept = bits >> drop;
+    let (lost, half) = (bits - (kept << drop), (1u128 << drop) >> 1);
+    let up = drop > 0 && (lost > half || lost == half && (sticky || kept & 1 == 1));
+    // In two steps, which are exact unless the value is infinite.
+    let last = last.min(2 * 1100) as i32;
+    let value = (kept + u128::from(up)) as f64 * 2f64.powi(last / 2) * 2f64.powi(last - last / 2);
     if single && value > f64::from(f32::MAX) { f64::INFINITY } else { value }
-}
-
-/// `value * 2^exponent` for a value whose result is exact or infinite.
-fn scale(mut value: f64, mut exponent: i64) -> f64 {
-    while exponent > 1000 && value.is_finite() {
-        value *= f64::from_bits(0x7e70_0000_0000_0000);
-        exponent -= 1000;
-    }
-    while exponent < -1000 && value != 0.0 {
-        // Two exact steps at most: the mantissa has at most 53 bits and the result is representable.
-        let step = (-exponent - 1000).min(1000);
-        value *= 2f64.powi(-(step as i32));
-        exponent += step;
-    }
-    if exponent > 1000 { f64::INFINITY } else { value * 2f64.powi(exponent as i32) }
 }
 
 /// The prefix of a character constant or string, and its length.
