@@ -316,26 +316,24 @@ pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -
                 continue;
             }
         }
+        let flags = Flags::default()
+            .set(Flags::LINE_START, line_start)
+            .set(Flags::SPACE, range.start > previous_end);
+        let place = |range: std::ops::Range<usize>| {
+            let (lo, hi) = (base + range.start as u32, base + range.end as u32);
+            Span { lo, hi, expansion: ExpansionId::NONE }
+        };
+        line_start = false;
         if kind == TokenKind::LBracket && before_scope(&lexer) {
             // `<::` is `<` and `::`, not the digraph `<:` and `:` (C++ [lex.pptoken]).
-            range.end = range.start + 1;
+            let middle = range.start + 1;
             lexer.bump(1);
-            let mut flags = Flags::default()
-                .set(Flags::LINE_START, line_start)
-                .set(Flags::SPACE, range.start > previous_end);
-            for (kind, from, to) in [
-                (TokenKind::Lt, range.start, range.end),
-                (TokenKind::ColonColon, range.end, range.end + 2),
-            ] {
-                let span = Span {
-                    lo: base + from as u32,
-                    hi: base + to as u32,
-                    expansion: ExpansionId::NONE,
-                };
-                tokens.push(Token { kind, flags, symbol: spellings.of(kind), span });
-                flags = Flags::default();
-            }
-            (line_start, previous_end) = (false, range.end + 2);
+            previous_end = middle + 2;
+            let (kind, span) = (TokenKind::Lt, place(range.start..middle));
+            tokens.push(Token { kind, flags, symbol: spellings.of(kind), span });
+            let (kind, span) = (TokenKind::ColonColon, place(middle..previous_end));
+            let flags = Flags::default();
+            tokens.push(Token { kind, flags, symbol: spellings.of(kind), span });
             continue;
         }
         let mut symbol = spellings.of(kind);
@@ -344,17 +342,8 @@ pub fn lex(text: &str, base: u32, names: &mut Interner, spellings: &Spellings) -
         if symbol == Symbol::EMPTY || digraph {
             symbol = intern_unspliced(lexer.slice(), names, kind);
         }
-        let flags = Flags::default()
-            .set(Flags::LINE_START, line_start)
-            .set(Flags::SPACE, range.start > previous_end);
-        let span = Span {
-            lo: base + range.start as u32,
-            hi: base + range.end as u32,
-            expansion: ExpansionId::NONE,
-        };
-        tokens.push(Token { kind, flags, symbol, span });
-        line_start = false;
         previous_end = range.end;
+        tokens.push(Token { kind, flags, symbol, span: place(range) });
     }
     tokens
 }

@@ -290,26 +290,15 @@ impl Preprocessor<'_> {
         if self.from_file {
             self.pragma(&tokens, call);
         } else {
-            self.out.push(Token { flags: Flags::default(), ..name });
-            let kinds = [(TokenKind::LParen, self.spellings.of(TokenKind::LParen))];
-            for (kind, symbol) in kinds {
-                self.out.push(Token { kind, flags: Flags::default(), symbol, span: call });
-            }
-            let requoted = self.session.names.intern(&quote(&text));
-            let string = Token {
-                kind: TokenKind::String,
-                flags: Flags::default(),
-                symbol: requoted,
-                span: call,
-            };
-            self.out.push(string);
-            let close_symbol = self.spellings.of(TokenKind::RParen);
-            self.out.push(Token {
-                kind: TokenKind::RParen,
-                flags: Flags::default(),
-                symbol: close_symbol,
-                span: call,
-            });
+            let string = self.session.names.intern(&quote(&text));
+            let again = [
+                (TokenKind::LParen, self.spellings.of(TokenKind::LParen)),
+                (TokenKind::String, string),
+                (TokenKind::RParen, self.spellings.of(TokenKind::RParen)),
+            ];
+            let flags = Flags::default();
+            self.out.push(Token { flags, ..name });
+            self.out.extend(again.map(|(kind, symbol)| Token { kind, flags, symbol, span: call }));
         }
         true
     }
