@@ -5,7 +5,7 @@
 //! library has beyond that spoils the conversion or the arguments after it on a GPU; the CPU device
 //! prints it as C does.
 
-use super::ctype::{Basic, QualType};
+use super::ctype::Basic;
 use super::state::Checker;
 use super::value::Value;
 use crate::diagnostics::Code;
@@ -23,84 +23,107 @@ enum Wants {
 }
 
 /// One conversion of a format.
-struct Spec {
-    text: String,
+struct Spec<'t> {
+    text: &'t str,
+    length: &'t str,
     wants: Wants,
     /// What a GPU's `printf` does not have of it.
     outside: Option<Outside>,
 }
 
 /// What the C library has and device `printf` has not.
+#[derive(Clone, Copy)]
 enum Outside {
-    /// The length at this place of the conversion.
-    Length { start: usize, end: usize },
+    Length,
     /// A precision that is an argument.
     Precision,
     /// The flag `'`.
     Grouping,
 }
 
-/// A format taken apart; `Err` names what is wrong with it.
-fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, String> {
+/// A conversion of a format, as it is written.
+pub(super) struct Written<'t> {
+    pub text: &'t str,
+    /// `scanf`'s `*`.
+    pub flags: &'t str,
+    width: &'t str,
+    precision: &'t str,
+    pub length: &'t str,
+    pub letter: char,
+}
+
+/// The conversions of a format of `printf` or `scanf`; `Err` names what is wrong with it.
+pub(super) fn conversions(format: &str, scan: bool) -> Result<Vec<Written<'_>>, String> {
+    const NUMBER: &str = "*0123456789";
+    let (flags_set, width_set, point, lengths) = match scan {
+        true => ("*", &NUMBER[1..], "", "hlLzjtqm"),
+        false => ("-+ #0'", NUMBER, ".", "hlLzjtq"),
+    };
+    let mut found = Vec::new();
+    let mut rest = format;
+    while let Some(at) = rest.find('%') {
+        let spec = &rest[at..];
+        let after = |count: usize, set: &str| {
+            let tail = spec.get(count..).unwrap_or_default();
+            count + tail.len() - tail.trim_start_matches(|c| set.contains(c)).len()
+        };
+        let flags = after(1, flags_set);
+        let width = after(flags, width_set);
+        let dot = after(width, point);
+        let precision = if dot > width { after(dot, NUMBER) } else { dot };
+        let length = after(precision, lengths);
+        let Some(letter) = spec[length..].chars().next() else {
+            return Err(format!("`{spec}` at the end has no conversion letter"));
+        };
+        let mut end = length + letter.len_utf8();
+        if scan && letter == '[' {
+            // A `]` at the start of the set is a part of it.
+            let body = after(end, "^");
+            let body = body + usize::from(spec[body..].starts_with(']'));
+            let Some(close) = spec[body..].find(']') else {
+                return Err(format!("the set `{spec}` has no closing `]`"));
+            };
+            end = body + close + 1;
+        }
+        rest = &spec[end..];
+        if letter == '%' && (scan || end == 2) {
+            continue;
+        }
+        found.push(Written {
+            text: &spec[..end],
+            flags: &spec[1..flags],
+            width: &spec[flags..width],
+            precision: &spec[width..precision],
+            length: &spec[precision..length],
+            letter,
+        });
+    }
+    Ok(found)
+}
+
+/// What a format of `printf` wants; `Err` names what is wrong with it.
+fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec<'_>>, String> {
     let mut specs = Vec::new();
-    let mut chars = format.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            continue;
-        }
-        let mut text = String::from("%");
-        if chars.peek() == Some(&'%') {
-            chars.next();
-            continue;
-        }
-        let mut take = |text: &mut String, set: &str| {
-            while let Some(&c) = chars.peek()
-                && set.contains(c)
-            {
-                text.push(c);
-                chars.next();
-            }
+    for written in conversions(format, false)? {
+        let Written { text, flags, width, precision, length, letter } = written;
+        let outside = if !matches!(length, "" | "h" | "l" | "ll") {
+            Some(Outside::Length)
+        } else if precision.contains('*') {
+            Some(Outside::Precision)
+        } else {
+            flags.contains('\'').then_some(Outside::Grouping)
         };
-        take(&mut text, "-+ #0'");
-        let mut outside = text.contains('\'').then_some(Outside::Grouping);
-        let mut stars = 0;
-        for part in 0..2 {
-            if part == 1 {
-                let before = text.len();
-                take(&mut text, ".");
-                if text.len() == before {
-                    break;
-                }
-            }
-            let before = text.len();
-            take(&mut text, "*");
-            stars += text.len() - before;
-            if part == 1 && text.len() > before {
-                outside = Some(Outside::Precision);
-            }
-            take(&mut text, "0123456789");
+        for _ in width.matches('*').chain(precision.matches('*')) {
+            specs.push(Spec { text: "*", length, wants: Wants::Int(4), outside: None });
         }
-        let start = text.len();
-        take(&mut text, "hlLzjtq");
-        let length = text[start..].to_owned();
-        for _ in 0..stars {
-            specs.push(Spec { text: "*".into(), wants: Wants::Int(4), outside: None });
-        }
-        if !matches!(length.as_str(), "" | "h" | "l" | "ll") {
-            outside = Some(Outside::Length { start, end: text.len() });
-        }
-        let Some(conversion) = chars.next() else {
-            return Err(format!("`{text}` at the end has no conversion letter"));
-        };
-        text.push(conversion);
-        let bytes = match length.as_str() {
+        let bytes = match length {
             "" | "h" | "hh" => 4,
             "l" | "z" | "t" => long_bytes,
             "ll" | "j" | "q" => 8,
             "L" => 16,
             _ => return Err(format!("`{text}` has an unknown length")),
         };
-        let wants = match conversion {
+        let wants = match letter {
             'd' | 'i' | 'u' | 'x' | 'X' | 'o' => Wants::Int(bytes),
             'c' => Wants::Int(4),
             'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => Wants::Double,
@@ -109,9 +132,28 @@ fn parse(format: &str, long_bytes: u64, device: bool) -> Result<Vec<Spec>, Strin
             'n' if !device => Wants::Pointer,
             _ => return Err(format!("`{text}` is no conversion")),
         };
-        specs.push(Spec { text, wants, outside: outside.filter(|_| device) });
+        specs.push(Spec { text, length, wants, outside: outside.filter(|_| device) });
     }
     Ok(specs)
+}
+
+/// The conversion for an object that `scanf` stores, or a promoted value that `printf` prints, `double` aside.
+pub(super) fn right_conversion(basic: Basic) -> Option<&'static str> {
+    Some(match basic {
+        Basic::Char => "%c",
+        Basic::SChar => "%hhd",
+        Basic::UChar => "%hhu",
+        Basic::Short => "%hd",
+        Basic::UShort => "%hu",
+        Basic::Int => "%d",
+        Basic::UInt => "%u",
+        Basic::Long => "%ld",
+        Basic::ULong => "%lu",
+        Basic::LongLong => "%lld",
+        Basic::ULongLong => "%llu",
+        Basic::Float => "%f",
+        _ => return None,
+    })
 }
 
 impl<'a> Checker<'a> {
@@ -135,7 +177,7 @@ impl<'a> Checker<'a> {
         };
         let values = &args[at + 1..];
         for (index, spec) in specs.iter().enumerate() {
-            if let Some(outside) = &spec.outside {
+            if let Some(outside) = spec.outside {
                 self.report_outside(spec, outside, values.get(index), format.span);
             }
         }
@@ -164,16 +206,16 @@ impl<'a> Checker<'a> {
     /// A conversion that only the host's `printf` has, and what to write for a GPU.
     fn report_outside(
         &mut self,
-        spec: &Spec,
-        outside: &Outside,
+        spec: &Spec<'_>,
+        outside: Outside,
         value: Option<&Value<'a>>,
         span: Span,
     ) {
-        let text = &spec.text;
+        let text = spec.text;
         let (what, cure) = match outside {
-            Outside::Length { start, end } => {
+            Outside::Length => {
                 let known = "a GPU's `printf` knows the lengths `h`, `l` and `ll` only";
-                (known, self.known_length(text, &text[*start..*end], value))
+                (known, self.known_length(text, spec.length, value))
             }
             Outside::Precision => {
                 let known = "a GPU's `printf` does not take a precision from the arguments";
@@ -215,7 +257,7 @@ impl<'a> Checker<'a> {
         cure
     }
 
-    fn check_conversion(&mut self, spec: &Spec, value: &Value<'a>) {
+    fn check_conversion(&mut self, spec: &Spec<'_>, value: &Value<'a>) {
         if self.is_error(value) || value.is_braces() || self.types.is_error(value.ty) {
             return;
         }
@@ -240,22 +282,12 @@ impl<'a> Checker<'a> {
         }
         let message =
             format!("`{}` does not fit an argument of type {}", spec.text, self.show(value.ty));
-        let cure = self.right_conversion(ty).map(|right| format!("use `{right}`"));
+        let cure = match self.types.basic(ty) {
+            Some(Basic::Double) => Some("%f"),
+            Some(basic) => right_conversion(basic),
+            None => self.types.is_pointer(ty).then_some("%p"),
+        };
+        let cure = cure.map(|right| format!("use `{right}`"));
         self.error(Code::W0709, value.span, message).help(cure.unwrap_or_default());
-    }
-
-    /// The conversion for a promoted type.
-    fn right_conversion(&self, ty: QualType) -> Option<&'static str> {
-        Some(match self.types.basic(ty) {
-            Some(Basic::Int) => "%d",
-            Some(Basic::UInt) => "%u",
-            Some(Basic::Long) => "%ld",
-            Some(Basic::ULong) => "%lu",
-            Some(Basic::LongLong) => "%lld",
-            Some(Basic::ULongLong) => "%llu",
-            Some(Basic::Float | Basic::Double) => "%f",
-            _ if self.types.is_pointer(ty) => "%p",
-            _ => return None,
-        })
     }
 }

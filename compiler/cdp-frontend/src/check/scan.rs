@@ -2,6 +2,7 @@
 //! `format`'s matter.
 
 use super::ctype::{Basic, QualType};
+use super::format::{Written, conversions, right_conversion};
 use super::state::Checker;
 use super::value::Value;
 use crate::diagnostics::Code;
@@ -38,39 +39,12 @@ impl Wants {
 }
 
 /// The conversions of a format that store something, each with its text; `Err` names what is wrong.
-fn parse(format: &str, long_bytes: u64) -> Result<Vec<(String, Wants)>, String> {
+fn parse(format: &str, long_bytes: u64) -> Result<Vec<(&str, Wants)>, String> {
     let mut found = Vec::new();
-    let mut rest = format;
-    while let Some(at) = rest.find('%') {
-        let spec = &rest[at..];
-        let after = |count: usize, set: &str| {
-            let tail = spec.get(count..).unwrap_or_default();
-            count + tail.len() - tail.trim_start_matches(|c| set.contains(c)).len()
-        };
-        let stars = after(1, "*");
-        let width = after(stars, "0123456789");
-        let length = after(width, "hlLzjtqm");
-        let Some(letter) = spec[length..].chars().next() else {
-            return Err(format!("`{spec}` at the end has no conversion letter"));
-        };
-        let mut end = length + letter.len_utf8();
-        if letter == '[' {
-            // A `]` at the start of the set is a part of it.
-            let body = after(end, "^");
-            let body = body + usize::from(spec[body..].starts_with(']'));
-            let Some(close) = spec[body..].find(']') else {
-                return Err(format!("the set `{spec}` has no closing `]`"));
-            };
-            end = body + close + 1;
-        }
-        let text = spec[..end].to_owned();
-        rest = &spec[end..];
-        if letter == '%' {
-            continue;
-        }
-        let wants = wanted(&spec[width..length], letter, long_bytes)
+    for Written { text, flags, length, letter, .. } in conversions(format, true)? {
+        let wants = wanted(length, letter, long_bytes)
             .ok_or_else(|| format!("`{text}` is no conversion of `scanf`"))?;
-        if stars == 1 {
+        if flags.is_empty() {
             found.push((text, wants));
         }
     }
@@ -104,7 +78,8 @@ impl<'a> Checker<'a> {
     pub fn check_scanf(&mut self, args: &[Value<'a>], at: usize) {
         let Some(format) = args.get(at) else { return };
         let Some(literal) = format.string else { return };
-        let specs = match parse(&literal.to_text(), self.types.pointer_bytes()) {
+        let text = literal.to_text();
+        let specs = match parse(&text, self.types.pointer_bytes()) {
             Ok(specs) => specs,
             Err(message) => {
                 self.error(Code::W0709, format.span, message);
@@ -134,7 +109,10 @@ impl<'a> Checker<'a> {
         let shown = self.show(value.ty);
         let message = format!("`{text}` wants the address of {}, not {shown}", wants.pointee());
         let source = self.source_text(value.span);
-        let cure = pointee.and_then(|to| self.right_scan(to));
+        let cure = pointee.and_then(|to| match self.types.basic(to)? {
+            Basic::Double => Some("%lf"),
+            basic => right_conversion(basic),
+        });
         let fits = self.stores(wants, value.ty);
         let found = self.error(Code::W0709, value.span, message);
         match (pointee, cure) {
@@ -167,25 +145,5 @@ impl<'a> Checker<'a> {
             ),
             Wants::Pointer => self.types.is_pointer(to),
         }
-    }
-
-    /// The conversion that stores such an object.
-    fn right_scan(&self, to: QualType) -> Option<&'static str> {
-        Some(match self.types.basic(to)? {
-            Basic::Char => "%c",
-            Basic::SChar => "%hhd",
-            Basic::UChar => "%hhu",
-            Basic::Short => "%hd",
-            Basic::UShort => "%hu",
-            Basic::Int => "%d",
-            Basic::UInt => "%u",
-            Basic::Long => "%ld",
-            Basic::ULong => "%lu",
-            Basic::LongLong => "%lld",
-            Basic::ULongLong => "%llu",
-            Basic::Float => "%f",
-            Basic::Double => "%lf",
-            _ => return None,
-        })
     }
 }

@@ -387,7 +387,7 @@ impl<'a> Checker<'a> {
         ty: TypeId,
         loc: Loc,
     ) -> Expr {
-        let op = ir::Intrinsic::Builtin(variable.read(axis));
+        let op = ir::Intrinsic::Builtin((variable.read)(axis));
         Expr::new(ExprKind::Intrinsic { op, args: Vec::new() }, ty, loc)
     }
 

@@ -3,70 +3,32 @@
 use cdp_ir::{Axis, BuiltinVar};
 
 /// A builtin variable. Reading it (or one of its fields) is an intrinsic; it has no address.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct BuiltinVariable {
     pub name: &'static str,
     /// Type text: `uint3`, `dim3` or `int`; always `const`.
     pub ty: &'static str,
-    pub kind: VariableKind,
+    /// What to read for a field; the axis does not matter for `warpSize`.
+    pub read: fn(Axis) -> BuiltinVar,
     pub summary: &'static str,
 }
 
-/// How a builtin variable is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum VariableKind {
-    ThreadIdx,
-    BlockIdx,
-    BlockDim,
-    GridDim,
-    WarpSize,
-}
-
-impl BuiltinVariable {
-    /// What to read for field `axis`; the axis does not matter for `warpSize`.
-    pub fn read(&self, axis: Axis) -> BuiltinVar {
-        match self.kind {
-            VariableKind::ThreadIdx => BuiltinVar::ThreadIdx(axis),
-            VariableKind::BlockIdx => BuiltinVar::BlockIdx(axis),
-            VariableKind::BlockDim => BuiltinVar::BlockDim(axis),
-            VariableKind::GridDim => BuiltinVar::GridDim(axis),
-            VariableKind::WarpSize => BuiltinVar::WarpSize,
-        }
-    }
+const fn variable(
+    name: &'static str,
+    ty: &'static str,
+    read: fn(Axis) -> BuiltinVar,
+    summary: &'static str,
+) -> BuiltinVariable {
+    BuiltinVariable { name, ty, read, summary }
 }
 
 /// All of them.
 pub static VARIABLES: [BuiltinVariable; 5] = [
-    BuiltinVariable {
-        name: "threadIdx",
-        ty: "uint3",
-        kind: VariableKind::ThreadIdx,
-        summary: "The thread's position in its block.",
-    },
-    BuiltinVariable {
-        name: "blockIdx",
-        ty: "uint3",
-        kind: VariableKind::BlockIdx,
-        summary: "The block's position in its grid.",
-    },
-    BuiltinVariable {
-        name: "blockDim",
-        ty: "dim3",
-        kind: VariableKind::BlockDim,
-        summary: "Threads a block.",
-    },
-    BuiltinVariable {
-        name: "gridDim",
-        ty: "dim3",
-        kind: VariableKind::GridDim,
-        summary: "Blocks a grid.",
-    },
-    BuiltinVariable {
-        name: "warpSize",
-        ty: "int",
-        kind: VariableKind::WarpSize,
-        summary: "Threads a warp: 32.",
-    },
+    variable("threadIdx", "uint3", BuiltinVar::ThreadIdx, "The thread's position in its block."),
+    variable("blockIdx", "uint3", BuiltinVar::BlockIdx, "The block's position in its grid."),
+    variable("blockDim", "dim3", BuiltinVar::BlockDim, "Threads a block."),
+    variable("gridDim", "dim3", BuiltinVar::GridDim, "Blocks a grid."),
+    variable("warpSize", "int", |_| BuiltinVar::WarpSize, "Threads a warp: 32."),
 ];
 
 /// Looks up a builtin variable.
