@@ -11,7 +11,6 @@ use crate::preprocess::predefined::{Target, macros};
 use crate::session::Session;
 
 mod accepts;
-mod layouts;
 mod names;
 mod rejects;
 mod symbols;
