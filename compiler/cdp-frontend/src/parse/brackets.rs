@@ -367,17 +367,20 @@ impl Balancer<'_> {
 
     /// Reports the innermost open bracket as never closed, and closes it at `place`.
     fn report_open(&mut self, place: Span, instead: Option<Token>) {
-        let Some(&index) = self.open.last() else { return };
-        let open = self.done[index as usize];
-        let kind = self.closer_of(index);
-        let message = format!("this `{}` is never closed", self.text(open.kind));
-        let missing = self.text(kind).to_owned();
+        let Some(&open) = self.open.last() else { return };
+        let missing = self.closer_of(open);
+        let label = format!("expected `{}` before this", self.text(missing));
         let instead = instead.map_or(Span::NONE, |instead| instead.span);
-        self.out
-            .add(Code::E0202, open.span, message)
-            .secondary(instead, format!("expected `{missing}` before this"))
-            .help(format!("add `{missing}`"));
-        self.pair(self.added(kind, place));
+        self.never_closed(open, instead, &label, "");
+        self.pair(self.added(missing, place));
+    }
+
+    /// The error of an open bracket; `label` says why at another place, `before` where what is missing belongs.
+    fn never_closed(&mut self, open: u32, at: Span, label: &str, before: &str) {
+        let bracket = self.done[open as usize];
+        let message = format!("this `{}` is never closed", self.text(bracket.kind));
+        let cure = format!("add `{}`{before}", self.text(self.closer_of(open)));
+        self.out.add(Code::E0202, bracket.span, message).secondary(at, label).help(cure);
     }
 
     /// The first token of the line on which a token stands.
@@ -443,13 +446,9 @@ impl Balancer<'_> {
     /// brackets are further out, so only partners move.
     fn close_before(&mut self, open: u32, suspect: usize, label: &str) {
         let at = self.done[suspect].span;
-        let bracket = self.done[open as usize];
-        let kind = self.closer_of(open);
-        let message = format!("this `{}` is never closed", self.text(bracket.kind));
-        let cure = format!("add `{}` before it", self.text(kind));
-        self.out.add(Code::E0202, bracket.span, message).secondary(at, label).help(cure);
+        self.never_closed(open, at, label, " before it");
         self.open.pop();
-        self.put_in(suspect, kind);
+        self.put_in(suspect, self.closer_of(open));
         self.done[suspect].span = at.before();
         self.partner[suspect] = open;
         self.partner[open as usize] = suspect as u32;
