@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use cdp_ir as ir;
-use cdp_ir::{Callee, CastKind, Const, Expr, ExprKind};
+use cdp_ir::{Callee, CastKind, Expr, ExprKind};
 
 use super::at::CallAt;
 use super::builtins::{self, BuiltinVariable, Lower, Mode, Overload, Pass, SigBase, SigType};
@@ -109,11 +109,8 @@ impl<'a> Checker<'a> {
     pub fn builtin_constant(&mut self, name: &str, span: Span) -> Option<Value<'a>> {
         let constant = builtins::lookup_constant(name)?;
         let ty = self.sig_type(SigType::parse(constant.ty, None));
-        let ir_ty = self.types.ir_type(ty);
-        let loc = self.loc(span);
-        let expr = Expr::new(ExprKind::Const(Const::Int(constant.value)), ir_ty, loc);
         self.check_stream_constant(name, span);
-        Some(Value::rvalue(expr, ty, span))
+        Some(self.int_value(constant.value, ty, span))
     }
 
     // --- signatures --------------------------------------------------------------------------

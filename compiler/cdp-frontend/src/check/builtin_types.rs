@@ -125,13 +125,5 @@ impl<'a> Checker<'a> {
 }
 
 fn field(name: &str, ty: QualType) -> CField {
-    CField {
-        name: name.to_owned(),
-        ty,
-        bit_width: None,
-        align: 0,
-        packed: false,
-        default: None,
-        span: Span::NONE,
-    }
+    CField::new(name, ty, Span::NONE)
 }

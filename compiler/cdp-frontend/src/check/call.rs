@@ -200,8 +200,8 @@ impl<'a> Checker<'a> {
         if !self.may_stand(&constant) {
             return None;
         }
-        let (ty, loc) = (self.types.ir_type(ret), self.loc(span));
-        Some(Value::rvalue(Expr::new(ExprKind::Const(constant), ty, loc), ret, span))
+        let loc = self.loc(span);
+        Some(Value::rvalue(self.const_expr(constant, ret, loc), ret, span))
     }
 
     /// The call itself; a result of reference type is an lvalue.

@@ -111,9 +111,8 @@ impl<'a> Checker<'a> {
             return self.pointer_cast(expr, to);
         }
         if value.null && self.types.is_pointer(to) {
-            let ty = self.types.ir_type(to);
             let loc = self.loc(span);
-            return Expr::new(ExprKind::Const(Const::Zero), ty, loc);
+            return self.const_expr(Const::Zero, to, loc);
         }
         let value = self.rvalue(value);
         let from = value.ty;

@@ -148,6 +148,14 @@ pub struct CField {
     pub span: Span,
 }
 
+impl CField {
+    /// A member with nothing special about it.
+    pub fn new(name: &str, ty: QualType, span: Span) -> Self {
+        let name = name.to_owned();
+        CField { name, ty, bit_width: None, align: 0, packed: false, default: None, span }
+    }
+}
+
 /// A struct or union.
 #[derive(Clone, Debug)]
 pub struct CRecord {

@@ -5,7 +5,7 @@ use super::ctype::QualType;
 use super::scope::{Entity, FnId, SetId, Slot};
 use super::state::Checker;
 use crate::ast::{self, DeclKind, StorageKind, TypeSpecKind};
-use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
@@ -279,11 +279,9 @@ impl<'a> Checker<'a> {
     }
 
     pub fn refuse_typedef_alignment(&mut self, span: Span) {
-        let message = "an alignment on the name of a typedef is outside the `.cdp` subset";
-        self.error(Code::E0239, span, message)
-            .note("it would make a type that differs from the one behind the name in nothing else")
-            .help("put it on the definition of the struct, or on each variable and member")
-            .help(NAME_IT_CU);
+        let cure = "put it on the definition of the struct, or on each variable and member";
+        self.outside(Code::E0239, span, "an alignment on the name of a typedef is", cure)
+            .note("it would make a type that differs from the one behind the name in nothing else");
     }
 
     /// `typedef ... name;`
@@ -332,19 +330,17 @@ impl<'a> Checker<'a> {
 
     /// `union { ... };` as a statement or at file scope: outside the subset, by name.
     fn spread_anonymous(&mut self, simple: &'a ast::SimpleDecl, ty: QualType) {
-        let unnamed = matches!(&simple.specs.ty.kind,
-            TypeSpecKind::Record(spec) if spec.tag.is_none() && spec.members.is_some());
-        if unnamed && !self.types.is_error(ty) {
-            let is_union = matches!(&simple.specs.ty.kind,
-                TypeSpecKind::Record(spec) if spec.kind == ast::RecordKind::Union);
-            let message = if is_union {
-                "an anonymous union that is no member is outside the `.cdp` subset"
-            } else {
-                "an unnamed record without a variable declares nothing here"
-            };
-            self.error(Code::E0316, simple.specs.span, message)
-                .help("give it a name, after the closing brace")
-                .help(if is_union { NAME_IT_CU } else { "" });
+        let TypeSpecKind::Record(spec) = &simple.specs.ty.kind else { return };
+        if spec.tag.is_some() || spec.members.is_none() || self.types.is_error(ty) {
+            return;
+        }
+        let (span, cure) = (simple.specs.span, "give it a name, after the closing brace");
+        if spec.kind == ast::RecordKind::Union {
+            let what = "an anonymous union that is no member is";
+            self.outside(Code::E0316, span, what, cure);
+        } else {
+            let message = "an unnamed record without a variable declares nothing here";
+            self.error(Code::E0316, span, message).help(cure);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::scope::Memory;
 use super::state::Checker;
 use super::variable::{MAX_DEFAULT_BYTES, VarRequest};
 use crate::ast;
-use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// How a default member initialiser is written.
@@ -37,8 +37,7 @@ impl<'a> Checker<'a> {
             MemberInit::Value(value) => value.span,
         };
         if self.types.record(record).kind == CRecordKind::Union {
-            let message = "default member initialisers of a union are outside the `.cdp` subset";
-            self.refuse_default(span, message);
+            self.refuse_default(span, "default member initialisers of a union are");
             return None;
         }
         if self.types.is_error(ty) {
@@ -48,10 +47,9 @@ impl<'a> Checker<'a> {
         let uses_member = text
             .split(|c: char| !(c.is_alphanumeric() || c == '_'))
             .any(|word| !word.is_empty() && before.iter().any(|field| field.name == word));
-        let message =
-            "default member initialisers that are no constants are outside the `.cdp` subset";
+        let what = "default member initialisers that are no constants are";
         if uses_member {
-            self.refuse_default(span, message);
+            self.refuse_default(span, what);
             return None;
         }
         // Nothing of it becomes code: constants do not need any.
@@ -69,14 +67,14 @@ impl<'a> Checker<'a> {
         }
         let constant = self.node_const(&node, ty).filter(|constant| !has_address(constant));
         if constant.is_none() {
-            self.refuse_default(span, message);
+            self.refuse_default(span, what);
         }
         constant
     }
 
-    fn refuse_default(&mut self, span: Span, message: &str) {
-        let help = "initialise the member where the object is made";
-        self.error(Code::E0239, span, message).help(help).help(NAME_IT_CU);
+    fn refuse_default(&mut self, span: Span, what: &str) {
+        let cure = "initialise the member where the object is made";
+        self.outside(Code::E0239, span, what, cure);
     }
 
     /// Whether leaving an object of the type out gives something else than zero.

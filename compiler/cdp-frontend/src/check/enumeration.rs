@@ -5,7 +5,7 @@ use super::scope::{Entity, Slot};
 use super::state::Checker;
 use crate::ast::{self, AttrKind};
 use crate::attributes::Known;
-use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::diagnostics::Code;
 
 impl<'a> Checker<'a> {
     pub fn enum_spec(&mut self, spec: &'a ast::EnumSpec, specs: &'a ast::DeclSpecs) -> QualType {
@@ -88,11 +88,9 @@ impl<'a> Checker<'a> {
         for attr in spec.attrs.iter().chain(behind) {
             let aligned = matches!(attr.kind, AttrKind::Align(_) | AttrKind::AlignType(_));
             if aligned || self.is_attribute(attr, Known::Packed) {
-                let message =
-                    "an enumeration with a layout of its own is outside the `.cdp` subset";
-                self.error(Code::E0239, attr.span, message)
-                    .help("name its type: `enum E : unsigned char { ... }`")
-                    .help(NAME_IT_CU);
+                let what = "an enumeration with a layout of its own is";
+                let cure = "name its type: `enum E : unsigned char { ... }`";
+                self.outside(Code::E0239, attr.span, what, cure);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::ctype::{Basic, QualType};
 use super::state::Checker;
 use super::value::{Checked, Kind, Value};
 use crate::ast::{self, Encoding, ExprKind as Ast, FloatSuffix, IntSuffix};
-use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::near::nearest;
 use crate::source::Span;
 
@@ -128,13 +128,11 @@ impl<'a> Checker<'a> {
             FloatSuffix::None | FloatSuffix::L => Basic::Double,
         };
         if literal.suffix == FloatSuffix::L {
-            let message = "`long double` is outside the `.cdp` subset";
-            self.error(Code::E0244, span, message).help("leave the `L` out").help(NAME_IT_CU);
+            self.outside(Code::E0244, span, "`long double` is", "leave the `L` out");
         }
         let constant = self.float_const(literal.value, basic);
         let loc = self.loc(span);
-        let ty = self.types.ir_type(basic.into());
-        Value::rvalue(Expr::new(ExprKind::Const(constant), ty, loc), basic.into(), span)
+        Value::rvalue(self.const_expr(constant, basic.into(), loc), basic.into(), span)
     }
 
     fn char_literal(&mut self, literal: &ast::CharLit, span: Span) -> Value<'a> {

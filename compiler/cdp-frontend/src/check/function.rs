@@ -387,8 +387,7 @@ impl<'a> Checker<'a> {
             return;
         }
         if matches!(operator, "new" | "delete") {
-            let message = format!("replacing `{text}` is outside the `.cdp` subset");
-            self.error(Code::E0333, name.span, message).help(NAME_IT_CU);
+            self.outside(Code::E0333, name.span, &format!("replacing `{text}` is"), "");
             return;
         }
         let class = |ty| {

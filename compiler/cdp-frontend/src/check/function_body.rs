@@ -107,23 +107,12 @@ impl<'a> Checker<'a> {
             let Some(name) = param.name else { continue };
             let local = ir::LocalId(self.f.locals.len() as u32 - 1);
             self.vars.push(Var {
-                name: name.name,
-                ty: param.ty,
-                memory: Memory::Auto,
                 local: Some(local),
-                global: None,
-                value: None,
-                constexpr: false,
                 linkage: ir::Linkage::Internal,
                 defined: true,
-                symbol: String::new(),
-                align: 0,
                 in_function: true,
                 is_param: true,
-                uses: 0,
-                around: (0, 0),
-                initialised: false,
-                span: name.span,
+                ..Var::new(name, param.ty, Memory::Auto)
             });
             let var = VarId(self.vars.len() as u32 - 1);
             self.f.facts[local.0 as usize].var = Some(var);

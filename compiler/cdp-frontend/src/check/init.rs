@@ -1,7 +1,7 @@
 //! Initialisers: brace-enclosed lists with nesting, elision and designators, strings, constructor
 //! arguments of CUDA's own types; their constants (static storage) and stores (automatic storage).
 
-use cdp_ir::{Const, Expr, ExprKind};
+use cdp_ir::{Const, Expr};
 
 use super::convert::Purpose;
 use super::ctype::{Basic, CRecordKind, QualType};
@@ -110,8 +110,8 @@ impl<'a> Checker<'a> {
             None => self.types.array_of(elem, Some(need)),
         };
         let constant = self.string_const(literal);
-        let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(span));
-        Some((ty, Node::Value(Expr::new(ExprKind::Const(constant), ir_ty, loc))))
+        let loc = self.loc(span);
+        Some((ty, Node::Value(self.const_expr(constant, ty, loc))))
     }
 
     /// `T x{...}` and `T{...}`, which are direct: a number alone in the list may become an enumeration whose underlying

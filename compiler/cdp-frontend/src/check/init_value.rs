@@ -75,25 +75,19 @@ impl<'a> Checker<'a> {
     /// The stores that initialise the object at `addr`, which may be evaluated many times.
     pub fn node_stores(&mut self, addr: Expr, node: Node, ty: QualType, out: &mut Vec<Expr>) {
         let loc = addr.loc;
-        let ir_ty = self.types.ir_type(ty);
         if let Some(constant) = self.node_const(&node, ty) {
-            let value = Expr::new(ExprKind::Const(constant), ir_ty, loc);
-            let store = self.store(addr, value, ty.is_volatile(), loc);
-            out.push(store);
+            let value = self.const_expr(constant, ty, loc);
+            out.push(self.store(addr, value, ty.is_volatile(), loc));
             return;
         }
         match node {
-            Node::Value(value) => {
-                let store = self.store(addr, value, ty.is_volatile(), loc);
-                out.push(store);
-            }
+            Node::Value(value) => out.push(self.store(addr, value, ty.is_volatile(), loc)),
             Node::Default => {}
             Node::Parts(parts) => {
                 if !self.covers(&parts, ty) {
                     let constant = self.default_const(ty);
-                    let value = Expr::new(ExprKind::Const(constant), ir_ty, loc);
-                    let store = self.store(addr.clone(), value, false, loc);
-                    out.push(store);
+                    let value = self.const_expr(constant, ty, loc);
+                    out.push(self.store(addr.clone(), value, false, loc));
                 }
                 for (index, part) in parts {
                     self.part_store(&addr, index, part, ty, out);
@@ -114,9 +108,7 @@ impl<'a> Checker<'a> {
         if let Some((elem, _)) = self.types.array(ty) {
             let pointer = self.types.pointer_to(elem);
             let base = self.pointer_cast(addr.clone(), pointer);
-            let bits = (self.types.pointer_bytes() * 8) as u8;
-            let index_ty = self.types.ir.int(bits, true);
-            let at = Expr::new(ExprKind::Const(Const::Int(i128::from(index))), index_ty, loc);
+            let at = self.const_int(i128::from(index), self.types.ptrdiff_t(), loc);
             let elem_addr = self.index_addr(base, at, loc);
             self.node_stores(elem_addr, part, elem, out);
             return;
@@ -159,10 +151,10 @@ impl<'a> Checker<'a> {
     /// An initialiser as a value: a constant, a record of values, or a temporary read back.
     pub fn node_value(&mut self, node: Node, ty: QualType, span: Span) -> Expr {
         let loc = self.loc(span);
-        let ir_ty = self.types.ir_type(ty);
         if let Some(constant) = self.node_const(&node, ty) {
-            return Expr::new(ExprKind::Const(constant), ir_ty, loc);
+            return self.const_expr(constant, ty, loc);
         }
+        let ir_ty = self.types.ir_type(ty);
         let node = match node {
             Node::Value(expr) => return expr,
             node => node,
@@ -205,8 +197,8 @@ impl<'a> Checker<'a> {
                 }
                 None => match default {
                     Some(constant) => {
-                        let (ty, loc) = (self.types.ir_type(field), self.loc(span));
-                        Expr::new(ExprKind::Const(constant), ty, loc)
+                        let loc = self.loc(span);
+                        self.const_expr(constant, field, loc)
                     }
                     None => continue,
                 },

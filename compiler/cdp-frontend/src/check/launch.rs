@@ -216,8 +216,8 @@ impl<'a> Checker<'a> {
                 self.convert_config(value, stream_ty, "the stream")
             }
             None => {
-                let (ty, loc) = (self.types.ir_type(stream_ty), self.loc(span));
-                Expr::new(ExprKind::Const(Const::Zero), ty, loc)
+                let loc = self.loc(span);
+                self.const_expr(Const::Zero, stream_ty, loc)
             }
         };
         (self.diags.error_count() == errors).then_some((grid, block, shared, stream))

@@ -2,7 +2,6 @@
 //! blocks.
 
 use cdp_ir as ir;
-use cdp_ir::{Expr, ExprKind};
 
 use super::ctype::Basic;
 use super::init::Node;
@@ -163,10 +162,9 @@ impl<'a> Checker<'a> {
         let span = self.var(id).span;
         let constant = self.default_const(ty);
         let addr = self.var_address(id, span);
-        let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(span));
-        let value = ir::Expr::new(ir::ExprKind::Const(constant), ir_ty, loc);
-        let store = self.store(addr, value, false, loc);
-        self.emit(ir::StmtKind::Expr(store), loc);
+        let loc = self.loc(span);
+        let value = self.const_expr(constant, ty, loc);
+        self.emit_store(addr, value, loc);
     }
 
     /// What the initialiser of a reference binds it to.
@@ -191,8 +189,7 @@ impl<'a> Checker<'a> {
         let pointer = self.convert(value, ty, super::convert::Purpose::Init(text));
         let addr = self.var_address(id, span);
         let loc = self.loc(span);
-        let store = self.store(addr, pointer, false, loc);
-        self.emit(ir::StmtKind::Expr(store), loc);
+        self.emit_store(addr, pointer, loc);
     }
 
     pub fn init_local(&mut self, id: VarId, node: Node, init_span: Span, constexpr: bool) {
@@ -222,8 +219,8 @@ impl<'a> Checker<'a> {
         // Of the other side's functions and variables only the value is taken.
         let node = match (&constant, borrowed) {
             (Some(value), true) => {
-                let (ir_ty, loc) = (self.types.ir_type(ty), self.loc(init_span));
-                Node::Value(Expr::new(ExprKind::Const(value.clone()), ir_ty, loc))
+                let loc = self.loc(init_span);
+                Node::Value(self.const_expr(value.clone(), ty, loc))
             }
             _ => node,
         };

@@ -28,8 +28,7 @@ impl<'a> Checker<'a> {
         self.emit(StmtKind::Declare(index), loc);
         let index_addr = self.local_addr(index, loc);
         let zero = self.const_int(0, index_ty, loc);
-        let start = self.store(index_addr.clone(), zero, false, loc);
-        self.emit(StmtKind::Expr(start), loc);
+        self.emit_store(index_addr.clone(), zero, loc);
 
         let at = self.load_from(index_addr.clone(), false, loc);
         let end = self.const_int(i128::from(len), index_ty, loc);
@@ -85,8 +84,7 @@ impl<'a> Checker<'a> {
         let slot = self.new_local("range".to_owned(), pointer, 0, range.span);
         self.emit(StmtKind::Declare(slot), loc);
         let addr = self.local_addr(slot, loc);
-        let keep = self.store(addr.clone(), first, false, loc);
-        self.emit(StmtKind::Expr(keep), loc);
+        self.emit_store(addr.clone(), first, loc);
         (self.load_from(addr, false, loc), elem, len)
     }
 
@@ -160,8 +158,7 @@ impl<'a> Checker<'a> {
             let loc = self.loc(name.span);
             let pointer = self.convert(element, ty, Purpose::Init(text));
             let addr = self.var_address(id, name.span);
-            let store = self.store(addr, pointer, false, loc);
-            self.emit(StmtKind::Expr(store), loc);
+            self.emit_store(addr, pointer, loc);
             return;
         }
         let value = self.convert(element, ty.unqualified(), Purpose::Init(text));

@@ -277,25 +277,15 @@ impl<'a> Checker<'a> {
                 let span = simple.specs.span;
                 let align = self.align_attrs(&[&simple.specs.attrs]);
                 self.check_anonymous(base, fields, span);
-                let field = CField {
-                    name: String::new(),
-                    ty: base,
-                    bit_width: None,
-                    align,
-                    packed: self.has_packed(&simple.specs.attrs),
-                    default: None,
-                    span,
-                };
-                fields.push(field);
+                let packed = self.has_packed(&simple.specs.attrs);
+                fields.push(CField { align, packed, ..CField::new("", base, span) });
             }
             return;
         }
         for kind in [StorageKind::Static, StorageKind::Extern, StorageKind::ThreadLocal] {
             if let Some(span) = simple.specs.storage_span(kind) {
-                let message = "static members are outside the `.cdp` subset";
-                self.error(Code::E0239, span, message)
-                    .help("declare a variable of the file or namespace")
-                    .help(NAME_IT_CU);
+                let cure = "declare a variable of the file or namespace";
+                self.outside(Code::E0239, span, "static members are", cure);
                 return;
             }
         }
@@ -380,8 +370,8 @@ impl<'a> Checker<'a> {
             (None, None) => None,
         };
         let packed = self.has_packed(&declarator.declarator.attrs) || self.has_packed(&specs.attrs);
-        let name = text.to_owned();
-        fields.push(CField { name, ty, bit_width, align, packed, default, span });
+        let field = CField::new(text, ty, span);
+        fields.push(CField { bit_width, align, packed, default, ..field });
     }
 
     fn bad_member_type(&self, ty: QualType, record: CRecordId) -> Option<String> {

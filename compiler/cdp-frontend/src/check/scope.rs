@@ -156,6 +156,31 @@ pub struct Var {
     pub span: Span,
 }
 
+impl Var {
+    /// A variable of which nothing more is known than what is given.
+    pub fn new(name: ast::Ident, ty: QualType, memory: Memory) -> Self {
+        Var {
+            name: name.name,
+            ty,
+            memory,
+            local: None,
+            global: None,
+            value: None,
+            constexpr: false,
+            linkage: ir::Linkage::External,
+            defined: false,
+            symbol: String::new(),
+            align: 0,
+            in_function: false,
+            is_param: false,
+            uses: 0,
+            around: (0, 0),
+            initialised: false,
+            span: name.span,
+        }
+    }
+}
+
 /// A parameter as a declaration gives it.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamInfo<'a> {

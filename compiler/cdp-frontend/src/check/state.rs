@@ -11,7 +11,7 @@ use super::signatures::BuiltinCache;
 use super::value::Value;
 use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
 use crate::ast;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, NAME_IT_CU};
 use crate::intern::{FastMap, FastSet, Symbol};
 use crate::scopes::Scopes;
 use crate::session::Session;
@@ -232,6 +232,13 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::new(code, span, message))
     }
 
+    /// The error of a construct outside the subset that clang takes: `what` it is, with its verb, and what to write
+    /// instead, unless that is empty.
+    pub fn outside(&mut self, code: Code, span: Span, what: &str, cure: &str) -> &mut Diagnostic {
+        let message = format!("{what} outside the `.cdp` subset");
+        self.error(code, span, message).help(cure).help(NAME_IT_CU)
+    }
+
     /// A finding, with what a pragma says about the lint here.
     pub fn report(&mut self, mut found: Diagnostic) -> &mut Diagnostic {
         let said = self.facts.levels.iter().rev().find(|(known, _)| *known == found.code);
@@ -375,8 +382,13 @@ impl<'a> Checker<'a> {
     }
 
     pub fn const_int(&mut self, value: i128, ty: QualType, loc: ir::Loc) -> ir::Expr {
+        self.const_expr(ir::Const::Int(value), ty, loc)
+    }
+
+    /// A constant of a type.
+    pub fn const_expr(&mut self, value: ir::Const, ty: QualType, loc: ir::Loc) -> ir::Expr {
         let ty = self.types.ir_type(ty);
-        ir::Expr::new(ir::ExprKind::Const(ir::Const::Int(value)), ty, loc)
+        ir::Expr::new(ir::ExprKind::Const(value), ty, loc)
     }
 
     /// A unique number for names that the compiler makes.

@@ -74,10 +74,8 @@ impl<'a> Checker<'a> {
                 if !self.has_auto(ty) {
                     return ty;
                 }
-                let message = "`decltype(auto)` is outside the `.cdp` subset";
-                self.error(Code::E0240, name.span, message)
-                    .help("write the type, or `auto` for a value and `auto &` for a reference")
-                    .help(NAME_IT_CU);
+                let cure = "write the type, or `auto` for a value and `auto &` for a reference";
+                self.outside(Code::E0240, name.span, "`decltype(auto)` is", cure);
                 Basic::Error.into()
             }
         }

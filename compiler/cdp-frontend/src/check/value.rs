@@ -283,6 +283,12 @@ impl<'a> Checker<'a> {
         Expr::new(kind, void, loc)
     }
 
+    /// A statement that stores a value.
+    pub fn emit_store(&mut self, addr: Expr, value: Expr, loc: Loc) {
+        let store = self.store(addr, value, false, loc);
+        self.emit(ir::StmtKind::Expr(store), loc);
+    }
+
     /// The value itself: lvalues are loaded, arrays and functions decay. The result has no
     /// qualifiers if it is a scalar.
     pub fn rvalue(&mut self, value: Value<'a>) -> Value<'a> {

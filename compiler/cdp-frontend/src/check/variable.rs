@@ -155,25 +155,13 @@ impl<'a> Checker<'a> {
 
     /// A `Var` as its declaration describes it.
     pub fn new_var(&mut self, request: &VarRequest<'a>, memory: Memory) -> VarId {
-        let symbol = String::new();
         self.vars.push(Var {
-            name: request.name.base.name,
-            ty: request.ty,
-            memory,
-            local: None,
-            global: None,
-            value: None,
             constexpr: request.constexpr,
-            linkage: ir::Linkage::External,
-            defined: false,
-            symbol,
             align: request.align,
-            in_function: false,
-            is_param: false,
             uses: u32::from(self.is_maybe_unused(request)),
             around: (self.f.loop_depth, self.f.branch_depth),
             initialised: request.declarator.init.is_some(),
-            span: request.name.base.span,
+            ..Var::new(request.name.base, request.ty, memory)
         });
         VarId(self.vars.len() as u32 - 1)
     }
