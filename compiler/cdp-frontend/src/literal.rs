@@ -238,40 +238,22 @@ pub fn character(text: &str) -> Result<CharLit, LiteralError> {
     }
 }
 
-/// Appends the code units of a string literal with its quotes (a raw one too) to `units`.
+/// Appends the code units of a string literal with its quotes (a raw one too) to `units`; of one without a prefix
+/// as those of the pieces beside it are.
 ///
 /// # Errors
 /// An invalid escape.
-pub fn string(text: &str, units: &mut Vec<u32>) -> Result<Encoding, LiteralError> {
-    let (encoding, prefix) = encoding(text);
-    if text.as_bytes().get(prefix) == Some(&b'R') {
-        let open = text.find('(').unwrap_or(prefix);
-        let delimiter = open - prefix - 2;
-        let body = &text[open + 1..text.len() - delimiter - 2];
-        for character in body.chars() {
-            encode(character, encoding, units);
-        }
-        return Ok(encoding);
+pub fn string(text: &str, beside: Encoding, units: &mut Vec<u32>) -> Result<(), LiteralError> {
+    let (own, prefix) = encoding(text);
+    let encoding = if own == Encoding::Plain { beside } else { own };
+    if text.as_bytes().get(prefix) != Some(&b'R') {
+        return unescape(text, prefix + 1..text.len() - 1, encoding, units);
     }
-    unescape(text, prefix + 1..text.len() - 1, encoding, units)?;
-    Ok(encoding)
-}
-
-/// Like [`string`], for a piece without a prefix beside one that has `encoding`.
-///
-/// # Errors
-/// An invalid escape.
-pub fn string_as(text: &str, encoding: Encoding, units: &mut Vec<u32>) -> Result<(), LiteralError> {
-    if text.starts_with('R') {
-        let mut bytes = Vec::new();
-        string(text, &mut bytes)?;
-        let bytes: Vec<u8> = bytes.iter().map(|&byte| byte as u8).collect();
-        for character in String::from_utf8_lossy(&bytes).chars() {
-            encode(character, encoding, units);
-        }
-        return Ok(());
-    }
-    unescape(text, 1..text.len() - 1, encoding, units)
+    let open = text.find('(').unwrap_or(prefix);
+    let delimiter = open - prefix - 2;
+    let body = &text[open + 1..text.len() - delimiter - 2];
+    body.chars().for_each(|character| encode(character, encoding, units));
+    Ok(())
 }
 
 /// The code units of a character.

@@ -133,16 +133,22 @@ impl Parser<'_> {
     }
 }
 
+/// CUDA's specifiers without arguments.
+pub(super) fn word_attributes() -> [(&'static str, AttrKind); 9] {
+    [
+        ("__global__", AttrKind::Global),
+        ("__device__", AttrKind::Device),
+        ("__host__", AttrKind::Host),
+        ("__shared__", AttrKind::Shared),
+        ("__constant__", AttrKind::Constant),
+        ("__managed__", AttrKind::Managed),
+        ("__grid_constant__", AttrKind::GridConstant),
+        ("__forceinline__", AttrKind::ForceInline),
+        ("__noinline__", AttrKind::NoInline),
+    ]
+}
+
 fn word_attribute(text: &str) -> AttrKind {
-    match text {
-        "__global__" => AttrKind::Global,
-        "__device__" => AttrKind::Device,
-        "__host__" => AttrKind::Host,
-        "__constant__" => AttrKind::Constant,
-        "__shared__" => AttrKind::Shared,
-        "__managed__" => AttrKind::Managed,
-        "__grid_constant__" => AttrKind::GridConstant,
-        "__forceinline__" => AttrKind::ForceInline,
-        _ => AttrKind::NoInline,
-    }
+    let found = word_attributes().into_iter().find(|(word, _)| *word == text);
+    found.map_or(AttrKind::NoInline, |(_, kind)| kind)
 }

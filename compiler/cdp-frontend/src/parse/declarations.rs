@@ -46,11 +46,10 @@ impl Parser<'_> {
                 self.at += 1;
                 DeclKind::Empty
             }
-            Some(T::PragmaCdp) => {
-                let span = self.pass();
-                let kind = PragmaKind::Cdp(self.symbol_at(start));
-                DeclKind::Pragma(Box::new(Pragma { kind, span }))
-            }
+            Some(T::PragmaCdp) => match self.pragma()? {
+                Some(pragma) => DeclKind::Pragma(Box::new(pragma)),
+                None => DeclKind::Empty,
+            },
             Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaEnd) => {
                 self.skip_pragmas();
                 return Ok(());

@@ -67,38 +67,25 @@ impl Parser<'_> {
         if self.is_string() { Ok(self.string()) } else { Err(self.expected("a string")) }
     }
 
-    /// `string = literal { literal }`, joined.
+    /// `string = literal { literal }`, joined. A piece without a prefix takes that of its neighbours.
     pub fn string(&mut self) -> StringLit {
         let start = self.at;
+        let (mut encoding, mut decided) = (Encoding::Plain, start);
         while self.is_string() {
-            self.at += 1;
-        }
-        let end = self.at;
-        let mut units = Vec::new();
-        let prefix = |p: &Self, at: usize| literal::encoding(p.text_at(at)).0;
-        let mut encoding = Encoding::Plain;
-        let mut decided = start;
-        for at in start..end {
-            let own = prefix(self, at);
+            let (own, _) = literal::encoding(self.text_at(self.at));
             if own != Encoding::Plain && encoding != Encoding::Plain && own != encoding {
                 let message = "strings with different prefixes cannot stand side by side";
                 let other = self.span_at(decided);
-                self.error(Code::E0208, self.span_at(at), message)
+                self.error(Code::E0208, self.span_at(self.at), message)
                     .secondary(other, "the other prefix");
             } else if own != Encoding::Plain {
-                encoding = own;
-                decided = at;
+                (encoding, decided) = (own, self.at);
             }
+            self.at += 1;
         }
-        for at in start..end {
-            // An unprefixed piece takes the prefix of its neighbours.
-            let text = self.text_at(at);
-            let result = if encoding != Encoding::Plain && prefix(self, at) == Encoding::Plain {
-                literal::string_as(text, encoding, &mut units)
-            } else {
-                literal::string(text, &mut units).map(|_| ())
-            };
-            if let Err(error) = result {
+        let mut units = Vec::new();
+        for at in start..self.at {
+            if let Err(error) = literal::string(self.text_at(at), encoding, &mut units) {
                 self.literal_error(at, error, Code::E0105);
             }
         }

@@ -1,5 +1,6 @@
 //! Declaration specifiers, and types by themselves.
 
+use super::attributes::word_attributes;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
@@ -234,14 +235,6 @@ impl Parser<'_> {
 
     /// The word of CUDA that a name before a type was to be: `__globl__ void`, `__device float`.
     fn near_space(&self, path: &Path) -> Option<(&'static str, AttrKind)> {
-        const WORDS: [(&str, AttrKind); 6] = [
-            ("__global__", AttrKind::Global),
-            ("__device__", AttrKind::Device),
-            ("__host__", AttrKind::Host),
-            ("__shared__", AttrKind::Shared),
-            ("__constant__", AttrKind::Constant),
-            ("__managed__", AttrKind::Managed),
-        ];
         let goes_on = !path.qualified
             && (self.type_end(path.end).is_some() || self.word_at(path.end) == Word::Attribute);
         let name = self.text_at(path.last).trim_matches('_');
@@ -251,7 +244,7 @@ impl Parser<'_> {
                 || crate::preprocess::near(name, right)
                 || right == "global" && name == "kernel"
         };
-        WORDS.into_iter().find(|(word, _)| goes_on && is_meant(word))
+        word_attributes().into_iter().find(|(word, _)| goes_on && is_meant(word))
     }
 
     /// The type that the program or CUDA declares and whose name is most like this one.

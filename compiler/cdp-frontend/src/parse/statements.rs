@@ -157,7 +157,7 @@ impl Parser<'_> {
     }
 
     /// `pragma = "#unroll" [ expression ] end | "#nounroll" | "#cdp"`
-    fn pragma(&mut self) -> Parsed<Option<Pragma>> {
+    pub fn pragma(&mut self) -> Parsed<Option<Pragma>> {
         let start = self.at;
         let kind = match self.kind() {
             Some(T::PragmaUnroll) => {
