@@ -22,6 +22,7 @@ const FILES: &[&str] = &[
     "src/launches/stack/stack.cpp",
     "src/managed.cpp",
     "src/masks.cpp",
+    "src/matrices.cpp",
     "src/optimizer.cpp",
     "src/places.cpp",
     "src/pointers.cpp",
@@ -41,6 +42,7 @@ fn main() {
     for file in FILES {
         println!("cargo::rerun-if-changed={file}");
     }
+    println!("cargo::rerun-if-changed=src/matrices.h");
     println!("cargo::rerun-if-changed=src/places.h");
     println!("cargo::rerun-if-changed=src/scope.h");
     println!("cargo::rerun-if-changed=src/steps.h");

@@ -11,7 +11,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 13] = [
+    let tests: [(&str, bool, fn() -> Outcome); 14] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -25,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         ("atomics_of_cuda_files_have_no_fences", has_clang(), atomics_of_clang),
         ("loops_of_cuda_files_go_back_from_one_place", has_clang(), continued_loop),
         ("loops_of_cuda_files_are_unrolled", has_clang(), loops_of_clang),
+        ("products_of_matrices_are_unrolled", has_clang(), matrices),
     ];
     tests
         .into_iter()
@@ -278,6 +279,32 @@ fn long_copies() -> Outcome {
         __global__ void k(S *to, const S *from) { *to = *from; }\n";
     let found = accesses(source, "long.cdp")?;
     if found.len() < 64 { Ok(()) } else { Err(format!("{} accesses", found.len()).into()) }
+}
+
+/// Fragments are loaded from global and from shared memory by their own instructions; four turns and what is left over.
+fn matrices() -> Outcome {
+    let bench = Bench::new()?;
+    let source = "#include <mma.h>\n#include <cuda_fp16.h>\nusing namespace nvcuda::wmma;\n\
+                  __global__ void k(const __half *a, float *c, int n)\n{\n    \
+                  __shared__ __half tile[256];\n    tile[threadIdx.x] = a[threadIdx.x];\n    \
+                  __syncthreads();\n    fragment<accumulator, 16, 16, 16, float> sum;\n    \
+                  fragment<matrix_a, 16, 16, 16, __half, row_major> x;\n    \
+                  fragment<matrix_b, 16, 16, 16, __half, row_major> y;\n    \
+                  fill_fragment(sum, 0.0f);\n    load_matrix_sync(y, tile, 16);\n    \
+                  for (int i = 0; i < n; i += 16) {\n        load_matrix_sync(x, a + i, n);\n        \
+                  mma_sync(sum, x, y, sum);\n    }\n    \
+                  store_matrix_sync(c, sum, 16, mem_row_major);\n}\n";
+    bench.write("k.cu", source)?;
+    let (ptx, _) =
+        bench.cdpc(&["build", "k.cu", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?;
+    let count = |word: &str| ptx.matches(word).count();
+    let products = count("wmma.mma.sync");
+    let places = [
+        count("wmma.load.a.sync.aligned.row.m16n16k16.global"),
+        count("wmma.load.b.sync.aligned.row.m16n16k16.shared"),
+        count("wmma.store.d.sync.aligned.row.m16n16k16.global"),
+    ];
+    if products >= 5 && places == [products, 1, 1] { Ok(()) } else { Err(ptx.into()) }
 }
 
 /// By four, and up to three that are left over: clang marks loops as not to be unrolled when it is asked for little. Not where the

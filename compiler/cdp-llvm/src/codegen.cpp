@@ -25,6 +25,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include "matrices.h"
 #include "places.h"
 #include "scope.h"
 #include "steps.h"
@@ -338,6 +339,7 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
     alignReturned(F);
     chooseFloats(F);
     expandWideConversions(F);
+    nameSpacesOfMatrices(F);
     readConstantMemory(F);
     copyUpdatedParameters(F);
     updateLocalPlainly(F);

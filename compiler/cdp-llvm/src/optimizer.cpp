@@ -6,6 +6,7 @@
 // Which pipeline runs is decided in pipeline.rs.
 
 #include "apart.h"
+#include "matrices.h"
 #include "unroll.h"
 
 #include "llvm-c/Core.h"
@@ -134,6 +135,7 @@ extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module
   ModulePassManager Passes;
   if (Error E = Optimizer->Builder.parsePassPipeline(Passes, StringRef(Pipeline, Size)))
     return LLVMCreateMessage(toString(std::move(E)).c_str());
+  haveMatricesReturn(*unwrap(Module));
   Passes.run(*unwrap(Module), Optimizer->Modules);
   Optimizer->Modules.clear();
   Optimizer->Components.clear();

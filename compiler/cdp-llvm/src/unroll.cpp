@@ -55,6 +55,8 @@ constexpr int64_t WidestLoad = 16;
 constexpr unsigned DeepLoop = 3;
 /// Most instructions of one with a known number of turns.
 constexpr unsigned KnownPartSize = 250;
+/// For loops that are measured otherwise.
+constexpr unsigned NoThreshold = std::numeric_limits<unsigned>::max();
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
 constexpr unsigned TripCountBudget = 16;
 /// Most loops of a function that are unrolled in part unless that was asked for. With each, the tree of blocks and what is
@@ -279,6 +281,18 @@ bool callsFunctions(const Loop &L, const TargetTransformInfo &Target) {
   });
 }
 
+/// Whether a loop has instructions on matrices, which LLVM weighs by each of their many operands, and is short without that.
+bool isShortOfMatrices(const Loop &L) {
+  unsigned Size = 0;
+  bool Matrices = false;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block) {
+      Matrices |= isa<IntrinsicInst>(I) && I.getType()->isStructTy();
+      Size += !isa<PHINode, CastInst, GetElementPtrInst, ExtractValueInst>(I);
+    }
+  return Matrices && Size * PartCount <= PartSize;
+}
+
 /// The limits for a loop; `Turns` is their number or 0.
 TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts &Known,
                                                  bool FullOnly) {
@@ -294,6 +308,8 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
     Limits.FullUnrollMaxCount = LocalCount;
   }
   Limits.PartialThreshold = Turns ? KnownPartSize : PartSize;
+  if (isShortOfMatrices(L))
+    Limits.PartialThreshold = NoThreshold;
   if (!Turns)
     Limits.DefaultUnrollRuntimeCount = Limits.MaxCount = FullOnly ? PartCount : partCount(L);
   // With LLVM's limit those of fewer turns than eight would stay as they are.
