@@ -377,8 +377,12 @@ fn walk<'ctx>(
                 add(&function, instruction.operand(0), instruction, &Act::Read, found);
             }
             Some(LLVMStore) => {
-                let act = Act::Write(stored(&function, instruction));
+                let act = Act::Write(stored(&function, instruction, 0));
                 add(&function, instruction.operand(1), instruction, &act, found);
+            }
+            Some(LLVMAtomicRMW) if instruction.exchanges() => {
+                let act = Act::Write(stored(&function, instruction, 1));
+                add(&function, instruction.operand(0), instruction, &act, found);
             }
             Some(LLVMAtomicRMW) => {
                 let kind = instruction.reduction().ok_or(
@@ -421,11 +425,13 @@ fn add<'ctx>(
     }));
 }
 
-/// What is stored: a number that the arguments tell, at an address that is a multiple of its size.
-fn stored<'ctx>(function: &Function<'ctx>, store: View<'ctx>) -> Option<Stored<'ctx>> {
-    let value = store.operand(0)?;
+/// What is stored, the operand `index`: a number that the arguments tell, at an address that is a multiple of its size, as
+/// that of an atomic operation is.
+fn stored<'ctx>(function: &Function<'ctx>, store: View<'ctx>, index: u32) -> Option<Stored<'ctx>> {
+    let value = store.operand(index)?;
     let bytes = store.touched_bytes();
-    if store.store_alignment() < bytes || !matches!(bytes, 1 | 2 | 4 | 8) {
+    let whole = store.opcode() != Some(LLVMOpcode::LLVMStore) || store.store_alignment() >= bytes;
+    if !whole || !matches!(bytes, 1 | 2 | 4 | 8) {
         return None;
     }
     match value.bits() {

@@ -298,7 +298,15 @@ impl<'ctx> View<'ctx> {
         self.plain_update().filter(|_| self.users().is_empty())
     }
 
-    /// The same of one whose result may be looked at.
+    /// Whether an atomic operation that orders nothing, whose result nobody looks at, and that is atomic for the whole
+    /// device, writes what it is given. LLVM makes such of `atomicAnd(p, 0)` too.
+    pub fn exchanges(self) -> bool {
+        let exchange = LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg as c_int;
+        // SAFETY: see above; the kind is checked.
+        self.users().is_empty() && unsafe { cdp_launches_reduces(self.0) } == exchange
+    }
+
+    /// The kind of one whose result may be looked at.
     pub fn plain_update(self) -> Option<LLVMAtomicRMWBinOp> {
         use LLVMAtomicRMWBinOp::{
             LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpFAdd,

@@ -120,8 +120,26 @@ fn atomics_that_do_not_commute() {
     let float =
         child(NONE, "%a = atomicrmw fadd ptr %p, float 1.0 syncscope(\"device\") monotonic");
     refused(float, "floating-point");
-    let swap = child(NONE, "%a = atomicrmw xchg ptr %p, i32 1 syncscope(\"device\") monotonic");
-    refused(swap, "atomic operations");
+}
+
+/// An exchange whose result nobody looks at is a store.
+#[test]
+fn exchanges() {
+    let swap = |value: &str, rest: &str| {
+        let text =
+            format!("%a = atomicrmw xchg ptr %p, {value} syncscope(\"device\") monotonic\n{rest}");
+        child(BOTH, &text)
+    };
+    assert_eq!(swap("i32 0", ""), ANY);
+    assert_eq!(swap("i32 0", "store i32 0, ptr %p"), ANY);
+    refused(swap("i32 0", "store i32 1, ptr %p"), "may write the same place");
+    refused(swap("i32 0", "store i8 0, ptr %p"), "may write the same place");
+    refused(swap("i32 %row", ""), "may write the same place");
+    let and = "%b = atomicrmw and ptr %p, i32 3 syncscope(\"device\") monotonic";
+    refused(swap("i32 0", and), "may write the same place");
+    refused(swap("i32 0", "%b = add i32 %a, 1"), "looks at what its atomic operations find");
+    let block = "%a = atomicrmw xchg ptr %p, i32 0 syncscope(\"block\") monotonic";
+    refused(child(BOTH, block), "not the whole device's");
 }
 
 #[test]
