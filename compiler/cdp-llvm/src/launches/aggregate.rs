@@ -4,6 +4,7 @@
 
 use super::argument::Argument;
 use super::carry::found_sums;
+use super::parent::{LaunchSite, Parent};
 use super::queue::{self, Queue};
 use super::{Pass, Plan, gather, prepare, sums};
 use crate::error::{Result, bug};
@@ -43,6 +44,27 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
             None => gathered.push(Gathered { index, arguments, queue, by_warps }),
         }
+    }
+
+    /// Whether a site's launches can be told from one for a whole warp by nothing but their children.
+    pub(super) fn may_gather(&self, site: &LaunchSite<'ctx>, facts: &Parent) -> bool {
+        self.options.launch_tuning.gather > 0
+            && self.options.abi.is_v2()
+            && !self.options.per_thread_stream
+            && !site.said.keep
+            && facts.looks_at_errors.is_none()
+            && site.stream.is_some_and(|stream| {
+                stream == cdp_launch::StreamConst::FireAndForget
+                    || (stream.value() == 0 && facts.obstacle.is_none())
+            })
+            && self.is_proper(site)
+    }
+
+    /// Why the launches of a site's kernel are made one by one, as the remark says it.
+    pub(super) fn why_not_gathered(&self, site: &LaunchSite<'ctx>) -> Option<String> {
+        let kernel = site.kernel()?.get_name().to_string_lossy().into_owned();
+        let reason = self.gathers[*self.gathers_by_kernel.get(&kernel)?].as_ref().err()?;
+        Some(format!("those of a grid are not launched together: {reason}"))
     }
 
     /// Makes the kernels that run many of another.

@@ -134,6 +134,8 @@ struct Plan<'ctx> {
     unordered: Option<sequence::Shape>,
     /// Who can tell that order, where they have a shape.
     told: Option<Dependence>,
+    /// What else is not done with a launch that nothing orders, and why, in words.
+    left: Option<String>,
 }
 
 impl Plan<'_> {
@@ -341,6 +343,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             Some(Recording::Impossible(reason)) => Some(reason),
             _ => None,
         };
+        let own = stack::left(kernel, &sites);
         let mut plans = Vec::new();
         let mut candidates = Vec::new();
         for (site, alone) in sites.into_iter().zip(alone) {
@@ -374,9 +377,11 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 || lonely_block && !site.in_null_stream()
                 || single::one_of_grid(kernel, &site);
             let lonely = lonely && site.said.aggregate.is_none();
-            let gather = match independent && !apart && !lonely && self.may_gather(&site, &facts) {
-                true => self.gather(&site, child),
-                false => None,
+            let wanted = independent && !apart && !lonely && self.may_gather(&site, &facts);
+            let gather = if wanted { self.gather(&site, child) } else { None };
+            let left = match wanted && gather.is_none() {
+                true => self.why_not_gathered(&site),
+                false => own.get(&View::instruction(raw::instruction(site.call))).cloned(),
             };
             let queued = self.options.launch_tuning.queue > 0
                 && site.said.aggregate != Some(Aggregate::Warp)
@@ -397,6 +402,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             plans.push(Plan {
                 unordered,
                 told,
+                left,
                 site,
                 child,
                 mode,
@@ -455,20 +461,6 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         if may {
             plans.iter_mut().for_each(|plan| plan.late = moves(plan));
         }
-    }
-
-    /// Whether a site's launches can be told from one for a whole warp by nothing but their children.
-    fn may_gather(&self, site: &LaunchSite<'ctx>, facts: &Parent) -> bool {
-        self.options.launch_tuning.gather > 0
-            && self.options.abi.is_v2()
-            && !self.options.per_thread_stream
-            && !site.said.keep
-            && facts.looks_at_errors.is_none()
-            && site.stream.is_some_and(|stream| {
-                stream == cdp_launch::StreamConst::FireAndForget
-                    || (stream.value() == 0 && facts.obstacle.is_none())
-            })
-            && self.is_proper(site)
     }
 
     /// The kernel of a site, ready for aggregation.

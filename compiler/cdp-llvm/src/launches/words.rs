@@ -84,12 +84,15 @@ pub(super) fn kept(
         );
         return (LaunchOutcome::InOrder, message + &narrower(plan), advice);
     }
+    // Not twice the same reason.
+    let left = plan.left.as_ref().filter(|left| !left.ends_with(&reason));
+    let left = left.map_or(String::new(), |left| format!("; {left}"));
     if let Some(why) = relaxed {
         let message =
-            format!("launched into `cudaStreamFireAndForget`, since {why}; {not}: {reason}");
+            format!("launched into `cudaStreamFireAndForget`, since {why}; {not}: {reason}{left}");
         return (LaunchOutcome::Relaxed, message + &narrower(plan), None);
     }
-    (LaunchOutcome::Kept, reason + &narrower(plan), advice)
+    (LaunchOutcome::Kept, reason + &left + &narrower(plan), advice)
 }
 
 /// Why children that keep their order are not run by the launching warp, when those that are launched cannot be

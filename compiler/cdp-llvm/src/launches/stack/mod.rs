@@ -10,7 +10,7 @@
 //! block, so it meets nobody at barriers, and its place in its grid is known. What the parent wrote the child sees, as the
 //! same thread does. Launches into other streams would be ordered by another grid than they are now.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use cdp_launch::StreamConst;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -68,6 +68,21 @@ fn keep<'ctx>(
         kernel.remove_enum_attribute(AttributeLoc::Param(index), noalias);
     }
     own
+}
+
+/// The launches of a kernel that its thread might run itself, and does not, with what is said of them.
+pub(super) fn left<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    sites: &[LaunchSite<'ctx>],
+) -> HashMap<View<'ctx>, String> {
+    let own: Vec<_> = sites.iter().filter(|site| is_kept(site, kernel)).collect();
+    let reason = if own.is_empty() { Ok(()) } else { why_not(kernel, sites) };
+    let said =
+        reason.err().map(|reason| format!("its thread does not run short ones itself: {reason}"));
+    let of = |site: &&LaunchSite<'ctx>| {
+        Some((View::instruction(raw::instruction(site.call)), said.clone()?))
+    };
+    own.iter().filter_map(of).collect()
 }
 
 /// The most records of a stack.
