@@ -104,7 +104,10 @@ impl<'ctx> Unit<'_, 'ctx> {
             return RecordForm::Chunks;
         }
         let mut next = 0;
-        let mut packed = !record.layout.size.is_multiple_of(self.struct_align(record));
+        // Of a record that is aligned less than its members LLVM would take more for parameters, too.
+        let natural = self.struct_align(record);
+        let mut packed =
+            natural > record.layout.align || !record.layout.size.is_multiple_of(natural);
         for field in &record.fields {
             if field.offset < next {
                 // Members share bytes: no struct type says that.
