@@ -379,7 +379,8 @@ impl LayoutCursor {
         };
         let unit_bits = natural.size * 8;
         if width == 0 {
-            self.next_bits = round_up(start, unit_bits);
+            // Also the record ends no sooner.
+            self.advance(round_up(start, unit_bits), 1);
             return None;
         }
         let width_bits = u64::from(width);
@@ -453,6 +454,22 @@ mod tests {
         assert_eq!(r.fields[1].bits, Some(BitRange { offset: 20, width: 10 }));
         assert_eq!(r.fields[2].offset, 4);
         assert_eq!(r.layout.size, 8);
+    }
+
+    #[test]
+    fn a_bit_field_of_no_width_ends_its_unit_and_the_record() {
+        let mut t = TypeTable::new(8);
+        let (c, i) = (t.int(8, true), t.int(32, true));
+        let end = FieldSpec { bits: Some(0), ..spec("", i) };
+        for (packed, fields) in [
+            (false, vec![spec("c", c), end.clone()]),
+            (true, vec![FieldSpec { bits: Some(9), ..spec("i", i) }, end.clone()]),
+            (true, vec![end.clone(), spec("c", c), end]),
+        ] {
+            let id = t.declare_record("Z", RecordKind::Struct);
+            t.complete_record(id, &fields, Packing { packed, ..Packing::default() });
+            assert_eq!(t.record(id).layout.size, 4, "{fields:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use cdp_ir::{BinaryOp, CompareOp, Const, Expr, ExprKind};
 use super::at::At;
 use super::ctype::{Basic, QualType};
 use super::state::Checker;
-use super::value::{Action, Checked, Kind, Pending, Value, is_simple};
+use super::value::{Action, Checked, Kind, Pending, Value};
 use crate::ast::{self, BinaryOp as AstOp, PostfixOp, UnaryOp};
 use crate::diagnostics::Code;
 use crate::source::Span;
@@ -249,7 +249,7 @@ impl<'a> Checker<'a> {
         let mut effects = Vec::new();
         // The right side comes before the object (C++17 [expr.ass]).
         let rhs = self.kept(rhs, &mut effects, loc);
-        let base = if is_simple(&base) { base } else { self.kept(base, &mut effects, loc) };
+        let base = self.kept_place(base, &mut effects, loc);
         let load = ExprKind::LoadBits { base: Box::new(base.clone()), field, volatile };
         let mut old = Expr::new(load, ir_ty, loc);
         let mut before = None;

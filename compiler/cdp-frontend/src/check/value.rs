@@ -175,9 +175,7 @@ impl<'a> Checker<'a> {
                 Action::Update { op, rhs: self.kept(rhs, &mut effects, loc), compute }
             }
         };
-        let pointer = self.temporary_slot(pending.addr.ty, loc);
-        effects.push(self.store(pointer.clone(), pending.addr, false, loc));
-        let addr = self.load_from(pointer, false, loc);
+        let addr = self.kept_place(pending.addr, &mut effects, loc);
         let pending = Pending { addr: addr.clone(), action, volatile: pending.volatile };
         effects.push(self.pending_effect(pending, loc));
         self.sequence(effects, addr)
@@ -192,12 +190,37 @@ impl<'a> Checker<'a> {
         if self.types.ir.is_aggregate(value.ty)
             && let ExprKind::Load { addr, volatile } = value.kind
         {
-            let addr = if is_simple(&addr) { *addr } else { self.kept(*addr, effects, loc) };
+            let addr = self.kept_place(*addr, effects, loc);
             return self.load_from(addr, volatile, loc);
         }
         let slot = self.temporary_slot(value.ty, loc);
         effects.push(self.store(slot.clone(), value, false, loc));
         self.load_from(slot, false, loc)
+    }
+
+    /// A place that can be named several times: what is computed for it is kept, and members of it stay members, because
+    /// the alignment of a place follows from what it is a part of.
+    pub fn kept_place(&mut self, place: Expr, effects: &mut Vec<Expr>, loc: Loc) -> Expr {
+        if is_simple(&place) {
+            return place;
+        }
+        let kind = match place.kind {
+            ExprKind::FieldAddr { base, field } => {
+                let base = Box::new(self.kept_place(*base, effects, loc));
+                ExprKind::FieldAddr { base, field }
+            }
+            ExprKind::Cast { kind: kind @ CastKind::PointerToPointer, operand } => {
+                let operand = Box::new(self.kept_place(*operand, effects, loc));
+                ExprKind::Cast { kind, operand }
+            }
+            ExprKind::IndexAddr { base, index } => {
+                let base = Box::new(self.kept_place(*base, effects, loc));
+                let index = Box::new(self.kept(*index, effects, loc));
+                ExprKind::IndexAddr { base, index }
+            }
+            kind => return self.kept(Expr { kind, ..place }, effects, loc),
+        };
+        Expr { kind, ..place }
     }
 
     /// Performs a change and gives the new value.
