@@ -87,7 +87,7 @@ __device__ {inlined} word away_{seed}({name} s, unsigned char b, double d, word 
                  for (unsigned x : m) u{which} = u{which} * 31u + x; }}"
             ),
             12 => format!(
-                "i{which} ^= __float_as_int(f0 == f0 ? f0 : 1.0f) + __double2hiint(d0 == d0 ? d0 : 2.0) * 3; f1 = __int_as_float((i0 & 0x7fffff) | 0x3f000000); d1 = __hiloint2double((int)({value} & 0x3fefffffu), i1); \
+                "i{which} ^= __float_as_int(f0 == f0 ? f0 : 1.0f) ^ __double2hiint(d0 == d0 ? d0 : 2.0); f1 = __int_as_float((i0 & 0x7fffff) | 0x3f000000); d1 = __hiloint2double((int)({value} & 0x3fefffffu), i1); \
                  l0 ^= __double_as_longlong(d1 == d1 ? d1 : 0.0); u1 += __float_as_uint(__uint_as_float({value} & 0x7f7fffffu));"
             ),
             13 => format!(
@@ -207,7 +207,7 @@ __device__ {inlined} word away_{seed}({name} s, unsigned char b, double d, word 
                 self.float(true, 1)
             ),
             _ => format!(
-                "y{which} = isnan({value}) || isinf({second}) || signbit({value}) || !isfinite({letter}1); l{which} ^= llrint({value}) + lroundf(f0) + (long long)ilogb({letter}0 == {letter}0 ? {letter}0 : {letter}0 - {letter}0 == 0 ? 1 : 2); {letter}1 = round{suffix}({second}) + fmax(1.0, (double){letter}0);"
+                "y{which} = isnan({value}) || isinf({second}) || signbit({value}) || !isfinite({letter}1); l{which} ^= llrint({value}) ^ lroundf(f0) ^ ilogb({letter}0 == {letter}0 ? {letter}0 : {letter}0 - {letter}0 == 0 ? 1 : 2); {letter}1 = round{suffix}({second}) + fmax(1.0, (double){letter}0);"
             ),
         }
     }
