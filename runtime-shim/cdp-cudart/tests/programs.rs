@@ -108,7 +108,7 @@ fn check(toolkit: &Path, source: &Path) -> Result<(), String> {
 }
 
 /// Those of `tests/cases/cuda` that ask most of the runtime and that nvcc compiles quickly.
-const CUDA_CASES: [&str; 16] = [
+const CUDA_CASES: [&str; 17] = [
     "conditional_nodes",
     "device_graphs",
     "driver_arrays",
@@ -123,6 +123,7 @@ const CUDA_CASES: [&str; 16] = [
     "new_delete",
     "quadtree",
     "registered_memory",
+    "stream_memory",
     "streams_and_events",
     "warp_functions",
 ];

@@ -67,9 +67,10 @@ pub fn device_attribute(attribute: u32, compute_capability: u32) -> Option<u32> 
         99 => 1,                                    // HostRegisterSupported
         102 | 103 => 1, // VirtualMemoryManagementSupported, HandleTypePosixFileDescriptorSupported
         115 => 1,       // MemoryPoolsSupported
+        122 | 123 => 1, // stream memory operations: of 64 bits, and with NOR
         21..=30 | 42..=74 | 77 => texture_attribute(attribute),
         85 | 92..=94 | 96 | 98 | 100 | 101 | 104 | 105 | 107..=110 | 112..=114 | 116..=119 => 0,
-        121..=150 => 0,
+        121 | 124..=150 => 0,
         _ => return None,
     })
 }

@@ -172,26 +172,27 @@ pub unsafe extern "C" fn cudaLibraryGetKernel(
 ) -> u32 {
     call(|| {
         given(kernel)?;
-        let image = image_of(library)?;
-        let key = (library as u64, unsafe { name_of(name)? });
-        let known = with(|all| Ok(all.kernels.get(&key).copied()))?;
-        let handle = match known {
-            Some(handle) => handle,
-            None => {
-                // An address that no function has.
-                let handle = Box::leak(Box::new(0u8)) as *const u8 as u64;
-                let symbol: &'static str = String::leak(key.1.clone());
-                let record = KernelRecord { symbol, home: Home::Only(image), param_sizes: None };
-                registry::add_names([(handle as usize, record)].into_iter(), [].into_iter());
-                process::current()?.kernel(handle as usize)?;
-                with(|all| {
-                    all.kernels.insert(key, handle);
-                    Ok(())
-                })?;
-                handle
-            }
-        };
-        unsafe { put(kernel, handle as *mut c_void) }
+        let found = self::kernel(library, unsafe { name_of(name)? })?;
+        unsafe { put(kernel, found) }
+    })
+}
+
+/// The handle of a library's kernel by its name.
+pub(super) fn kernel(library: *mut c_void, name: String) -> Result<*mut c_void> {
+    let image = image_of(library)?;
+    let key = (library as u64, name);
+    if let Some(handle) = with(|all| Ok(all.kernels.get(&key).copied()))? {
+        return Ok(handle as *mut c_void);
+    }
+    // An address that no function has.
+    let handle = Box::leak(Box::new(0u8)) as *const u8 as u64;
+    let symbol: &'static str = String::leak(key.1.clone());
+    let record = KernelRecord { symbol, home: Home::Only(image), param_sizes: None };
+    registry::add_names([(handle as usize, record)].into_iter(), [].into_iter());
+    process::current()?.kernel(handle as usize)?;
+    with(|all| {
+        all.kernels.insert(key, handle);
+        Ok(handle as *mut c_void)
     })
 }
 

@@ -18,6 +18,7 @@ mod lookup;
 mod memory;
 mod modules;
 mod names;
+mod stream_memory;
 mod streams;
 mod tensor_maps;
 mod virtual_memory;
@@ -33,6 +34,7 @@ pub use self::forward::*;
 pub use self::graphs::*;
 pub use self::memory::*;
 pub use self::modules::*;
+pub use self::stream_memory::*;
 pub use self::streams::*;
 pub use self::tensor_maps::*;
 pub use self::virtual_memory::*;
@@ -234,6 +236,8 @@ pub fn functions() -> impl Iterator<Item = (&'static str, bool, *const ())> {
         memory::PER_THREAD,
         memory::WAITING,
         modules::OWN,
+        stream_memory::OWN,
+        stream_memory::PER_THREAD,
         streams::OWN,
         streams::PER_THREAD,
         tensor_maps::OWN,
