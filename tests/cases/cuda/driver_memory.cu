@@ -106,6 +106,20 @@ int main()
     size_t found_bytes = 0;
     CHECK(cuMemGetAddressRange(&found, &found_bytes, pool.base + granularity + 100));
     printf("range: %d %zu\n", found == pool.base + granularity, found_bytes / granularity);
+    // An attribute tells of all that is reserved.
+    CHECK(cuPointerGetAttribute(&found, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pool.base + granularity + 100));
+    CHECK(cuPointerGetAttribute(&found_bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, pool.base + granularity + 100));
+    printf("reserved: %d %d\n", found == pool.base, found_bytes == pool.reserved);
+    found = 7;
+    printf("gap: %d", cuMemGetAddressRange(&found, &found_bytes, pool.base + pool.reserved - 100) == CUDA_ERROR_NOT_FOUND);
+    printf(" %llu %zu\n", (unsigned long long)found, found_bytes);
+    unsigned on = 1;
+    printf("set: %d", cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, pool.base) == CUDA_SUCCESS);
+    printf(" %d\n", cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pool.base) == CUDA_ERROR_INVALID_VALUE);
+    CUcontext context;
+    CHECK(cuCtxGetCurrent(&context));
+    printf("peer: %d", cuCtxEnablePeerAccess(context, 0) == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    printf(" %d\n", cuCtxDisablePeerAccess(context) == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     CUmemorytype type;
     CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pool.base));
     printf("type: %d\n", type == CU_MEMORYTYPE_DEVICE);

@@ -28,6 +28,11 @@ static void between_streams()
     cudaMalloc(&data, 32 * sizeof(int));
     CHECK(cuMemAlloc(&flag, 16));
     CHECK(cuMemsetD32(flag, 0, 4));
+    // A kernel may be loaded when it is first launched, which waits for the device.
+    publish<<<1, 32>>>((unsigned *)flag, data, 0);
+    twice<<<1, 32>>>(data);
+    cudaDeviceSynchronize();
+    CHECK(cuMemsetD32(flag, 0, 4));
     // The waiter is queued first.
     CHECK(cuStreamWaitValue32(second, flag, 7, CU_STREAM_WAIT_VALUE_EQ));
     twice<<<1, 32, 0, second>>>(data);
@@ -155,6 +160,10 @@ static void refusals(CUdevice device)
 {
     CUdeviceptr word;
     CHECK(cuMemAlloc(&word, 8));
+    int of_host;
+    printf("nothing: %d\n", cuStreamBatchMemOp(0, 0, nullptr, 0) == CUDA_SUCCESS);
+    printf("of the host: %d\n", cuStreamWriteValue32(0, (CUdeviceptr)&of_host, 1, 0) == CUDA_ERROR_INVALID_VALUE);
+    printf("null: %d\n", cuStreamWriteValue32(0, 0, 1, 0) == CUDA_ERROR_INVALID_VALUE);
     printf("address 2: %d\n", cuStreamWriteValue32(0, word + 2, 1, 0) == CUDA_ERROR_INVALID_VALUE);
     printf("address 4 of 8: %d\n", cuStreamWriteValue64(0, word + 4, 1, 0) == CUDA_ERROR_INVALID_VALUE);
     printf("flags: %d\n", cuStreamWaitValue32(0, word, 1, 4) == CUDA_ERROR_INVALID_VALUE);

@@ -97,4 +97,8 @@ pub trait VirtualMemory {
     fn range_of(&self, _address: u64) -> Result<(u64, u64)> {
         not_here()
     }
+    /// The same of the allocation, or of the reservation that the mapping is in.
+    fn reservation_of(&self, _address: u64) -> Result<(u64, u64)> {
+        not_here()
+    }
 }

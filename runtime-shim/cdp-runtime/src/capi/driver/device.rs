@@ -267,6 +267,20 @@ driver_functions! {
             put(version, INTERFACE)
         })
     }
+    Context fn cuCtxEnablePeerAccess(handle: *mut c_void, flags: u32) {
+        call(|| {
+            known_context(handle)?;
+            // All contexts are of one device, which is no peer of itself.
+            let code = if flags == 0 { CudaError::PEER_ACCESS_UNSUPPORTED } else { CudaError::INVALID_VALUE };
+            Err(code.into())
+        })
+    }
+    Context fn cuCtxDisablePeerAccess(handle: *mut c_void) {
+        call(|| {
+            known_context(handle)?;
+            Err(CudaError::PEER_ACCESS_NOT_ENABLED.into())
+        })
+    }
     Context fn cuCtxSynchronize() {
         cudaDeviceSynchronize()
     }

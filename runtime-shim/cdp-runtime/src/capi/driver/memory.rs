@@ -98,8 +98,8 @@ unsafe fn attribute(data: *mut c_void, attribute: u32, address: u64) -> Result<(
             MEMORY_TYPE => data.cast::<u32>().write(if of_host { 1 } else { 2 }),
             DEVICE_POINTER => data.cast::<u64>().write(info.device_address),
             HOST_POINTER => data.cast::<u64>().write(info.host_address),
-            RANGE_START => data.cast::<u64>().write(device.range_of(address)?.0),
-            RANGE_BYTES => data.cast::<u64>().write(device.range_of(address)?.1),
+            RANGE_START => data.cast::<u64>().write(device.reservation_of(address)?.0),
+            RANGE_BYTES => data.cast::<u64>().write(device.reservation_of(address)?.1),
             IS_MAPPED => data.cast::<u8>().write(1),
             IS_MANAGED => data.cast::<u32>().write(u32::from(info.memory == MemoryType::Managed)),
             _ => data.cast::<i32>().write(process::current_ordinal()),
@@ -187,6 +187,25 @@ driver_functions! {
             }
             Ok(())
         })
+    }
+    Context fn cuPointerSetAttribute(value: *const u32, number: u32, address: u64) {
+        call(|| {
+            given(value.cast_mut())?;
+            let known = process::current()?.device.pointer_info(address)?.memory != MemoryType::Unregistered;
+            // Nothing is left to do for copies that wait: all of this device do.
+            match number {
+                pointer_attribute::SYNC_MEMOPS if known => Ok(()),
+                _ => Err(CudaError::INVALID_VALUE.into()),
+            }
+        })
+    }
+    Context fn cuMemRangeGetAttributes(
+        data: *mut *mut c_void, data_bytes: *mut usize, attributes: *mut u32, count: usize, address: u64, bytes: usize,
+    ) {
+        cudaMemRangeGetAttributes(data, data_bytes, attributes, count, address as *const c_void, bytes)
+    }
+    Start fn cuMemGetDefaultMemPool(pool: Memory, location: *const Location, kind: u32) {
+        cudaMemGetDefaultMemPool(pool, location, kind)
     }
     Context fn cuMemAllocAsync(address: Address, bytes: usize, stream: Stream) {
         cudaMallocAsync(address.cast(), bytes, stream)

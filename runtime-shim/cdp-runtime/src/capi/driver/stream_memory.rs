@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::super::kernel::launch;
 use super::super::library;
 use super::*;
-use crate::device::{LaunchConfig, StreamHandle};
+use crate::device::{LaunchConfig, MemoryType, StreamHandle};
 
 type Stream = *mut c_void;
 
@@ -71,7 +71,9 @@ impl Operation {
         if waits && self.flags & FLUSHED != 0 {
             return Err(CudaError::NOT_SUPPORTED.into());
         }
-        if self.address == 0 || !self.address.is_multiple_of(bytes) || self.flags > most_flags {
+        let device = &process::current()?.device;
+        let known = device.pointer_info(self.address)?.memory != MemoryType::Unregistered;
+        if !known || !self.address.is_multiple_of(bytes) || self.flags > most_flags {
             return Err(CudaError::INVALID_VALUE.into());
         }
         Ok(())
@@ -130,10 +132,13 @@ driver_functions! {
         one(stream, WRITE_64, address, value, flags)
     }
     Context fn cuStreamBatchMemOp_v2(stream: Stream, count: u32, operations: *const Operation, flags: u32) {
-        if operations.is_null() || count == 0 || count > MOST_OPERATIONS || flags != 0 {
-            return CudaError::INVALID_VALUE.0;
+        match count {
+            0 => all(stream, &[]),
+            1..=MOST_OPERATIONS if !operations.is_null() && flags == 0 => {
+                all(stream, std::slice::from_raw_parts(operations, count as usize))
+            }
+            _ => CudaError::INVALID_VALUE.0,
         }
-        all(stream, std::slice::from_raw_parts(operations, count as usize))
     }
 }
 

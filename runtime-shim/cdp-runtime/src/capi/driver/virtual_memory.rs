@@ -92,11 +92,18 @@ driver_functions! {
     }
     Context fn cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, address: u64) {
         on_device(|device| {
-            let found = device.range_of(address)?;
+            // So a GPU's driver answers for what is reserved and has no memory.
+            let (found, known) = match device.range_of(address) {
+                Ok(found) => (found, Ok(())),
+                Err(_) => ((0, 0), Err(CudaError::SYMBOL_NOT_FOUND.into())),
+            };
             if !base.is_null() {
                 put(base, found.0)?;
             }
-            if bytes.is_null() { Ok(()) } else { put(bytes, found.1 as usize) }
+            if !bytes.is_null() {
+                put(bytes, found.1 as usize)?;
+            }
+            known
         })
     }
 }

@@ -297,4 +297,14 @@ impl VirtualMemory for CpuDevice {
         let found = found.ok_or(CudaError::INVALID_VALUE)?;
         Ok((found.base, found.size_bytes))
     }
+
+    fn reservation_of(&self, address: u64) -> Result<(u64, u64)> {
+        let mapped = locked(&self.mapped);
+        let reserved = mapped.at(address).and_then(|_| mapped.around(address, 1));
+        if let Some(reserved) = reserved {
+            return Ok((reserved.base(), reserved.bytes()));
+        }
+        drop(mapped);
+        self.range_of(address)
+    }
 }
