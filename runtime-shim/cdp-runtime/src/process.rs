@@ -250,6 +250,12 @@ impl DeviceState {
         self.device.variable(module, symbol)
     }
 
+    /// Names of an image's kernels.
+    pub fn kernel_names_in(&self, number: usize) -> Result<Vec<String>> {
+        let module = self.module(&mut lock(&self.code), number)?;
+        self.device.kernel_names(module)
+    }
+
     /// Looks a symbol up. `missing` if no image has it; an image's own error if it could not be loaded.
     fn find<T>(
         &self,

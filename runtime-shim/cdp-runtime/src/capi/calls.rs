@@ -150,7 +150,8 @@ calls! {
         cudaKernelSetAttributeForDevice cudaLaunchCooperativeKernel
         cudaLaunchCooperativeKernel_ptsz cudaLaunchHostFunc cudaLaunchHostFunc_ptsz
         cudaLaunchKernel cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
-        cudaLaunchKernel_ptsz cudaLibraryGetGlobal cudaLibraryGetKernel
+        cudaLaunchKernel_ptsz cudaLibraryEnumerateKernels cudaLibraryGetGlobal cudaLibraryGetKernel
+        cudaLibraryGetKernelCount
         cudaLibraryGetManaged cudaLibraryLoadData cudaLibraryLoadFromFile
         cudaLibraryUnload cudaMalloc cudaMalloc3D cudaMalloc3DArray cudaMallocArray
         cudaMallocAsync cudaMallocAsync_ptsz cudaMallocFromPoolAsync
@@ -251,7 +252,6 @@ calls! {
     not_yet {
         cudaDeviceGetHostAtomicCapabilities
         cudaDeviceGetP2PAtomicCapabilities cudaDeviceGetTexture1DLinearMaxWidth
-        cudaLibraryEnumerateKernels cudaLibraryGetKernelCount
         cudaLibraryGetUnifiedFunction cudaMemDiscardAndPrefetchBatchAsync
         cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
         cudaMemDiscardBatchAsync_ptsz cudaMemGetMemPool cudaMemPrefetchBatchAsync

@@ -196,6 +196,43 @@ pub(super) fn kernel(library: *mut c_void, name: String) -> Result<*mut c_void> 
     })
 }
 
+fn kernel_names(library: *mut c_void) -> Result<Vec<String>> {
+    process::current()?.kernel_names_in(image_of(library)?)
+}
+
+/// The library of a kernel's handle.
+pub(super) fn library_of(kernel: *mut c_void) -> Result<*mut c_void> {
+    let all = |all: &mut Libraries| {
+        let found = all.kernels.iter().find(|(_, handle)| **handle == kernel as u64);
+        Ok(found.map(|((library, _), _)| *library as *mut c_void))
+    };
+    with(all)?.ok_or_else(|| CudaError::INVALID_RESOURCE_HANDLE.into())
+}
+
+/// `cudaLibraryGetKernelCount`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaLibraryGetKernelCount(count: *mut u32, library: *mut c_void) -> u32 {
+    call(|| unsafe { put(count, kernel_names(library)?.len() as u32) })
+}
+
+/// `cudaLibraryEnumerateKernels`: as many as there is room for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cudaLibraryEnumerateKernels(
+    kernels: *mut *mut c_void,
+    room: u32,
+    library: *mut c_void,
+) -> u32 {
+    call(|| {
+        given(kernels)?;
+        for (index, name) in kernel_names(library)?.into_iter().take(room as usize).enumerate() {
+            let found = kernel(library, name)?;
+            // SAFETY: room for as many as the caller says.
+            unsafe { kernels.add(index).write(found) };
+        }
+        Ok(())
+    })
+}
+
 /// `cudaLibraryGetGlobal`
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cudaLibraryGetGlobal(

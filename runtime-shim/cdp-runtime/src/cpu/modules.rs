@@ -17,6 +17,10 @@ impl Modules for CpuDevice {
         self.state().kernel(module, symbol)
     }
 
+    fn kernel_names(&self, module: ModuleHandle) -> Result<Vec<String>> {
+        self.state().kernel_names(module)
+    }
+
     fn variable(&self, module: ModuleHandle, symbol: &str) -> Result<(u64, u64)> {
         self.state().variable(module, symbol)
     }

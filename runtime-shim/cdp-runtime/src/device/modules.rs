@@ -60,6 +60,8 @@ pub trait Modules {
     fn unload_module(&self, module: ModuleHandle) -> Result<()>;
     /// Finds a kernel by symbol name; `cudaErrorSymbolNotFound` if there is none.
     fn kernel(&self, module: ModuleHandle, symbol: &str) -> Result<KernelHandle>;
+    /// The symbol names of a module's kernels.
+    fn kernel_names(&self, module: ModuleHandle) -> Result<Vec<String>>;
     /// Address and bytes of a module variable; `cudaErrorSymbolNotFound` if there is none.
     fn variable(&self, module: ModuleHandle, symbol: &str) -> Result<(u64, u64)>;
     /// Offset and bytes of each parameter, as the device has them.

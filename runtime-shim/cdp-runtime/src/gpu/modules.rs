@@ -1,6 +1,6 @@
 //! Modules and launches of the GPU device.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 
 use super::driver::{self, DriverLaunch, Handle, check};
 use super::{GpuDevice, Kernel};
@@ -122,6 +122,37 @@ impl Modules for GpuDevice {
         handles.kernels.insert(kernel.0, known);
         handles.kernels_by_name.insert(key, kernel);
         Ok(kernel)
+    }
+
+    fn kernel_names(&self, module: ModuleHandle) -> Result<Vec<String>> {
+        type Count = unsafe extern "C" fn(*mut u32, Handle) -> u32;
+        type Enumerate = unsafe extern "C" fn(*mut Handle, u32, Handle) -> u32;
+        type Name = unsafe extern "C" fn(*mut *const c_char, Handle) -> u32;
+        let handle = self.module(module)?;
+        self.bind()?;
+        // A driver before CUDA 12.4 has none of these.
+        let function = |name| -> Result<*mut c_void> {
+            driver::driver_symbol(name)?.ok_or_else(|| CudaError::NOT_SUPPORTED.into())
+        };
+        let count = function(c"cuModuleGetFunctionCount")?;
+        let enumerate = function(c"cuModuleEnumerateFunctions")?;
+        let name_of = function(c"cuFuncGetName")?;
+        // SAFETY: functions of these names have these types, and what they are given is as they say.
+        unsafe {
+            let count: Count = std::mem::transmute(count);
+            let enumerate: Enumerate = std::mem::transmute(enumerate);
+            let name_of: Name = std::mem::transmute(name_of);
+            let mut number = 0;
+            check(count(&mut number, handle))?;
+            let mut functions = vec![std::ptr::null_mut(); number as usize];
+            check(enumerate(functions.as_mut_ptr(), number, handle))?;
+            let names = functions.into_iter().map(|function: Handle| {
+                let mut name = std::ptr::null();
+                check(name_of(&mut name, function))?;
+                Ok(CStr::from_ptr(name).to_string_lossy().into_owned())
+            });
+            names.collect()
+        }
     }
 
     fn variable(&self, module: ModuleHandle, symbol: &str) -> Result<(u64, u64)> {

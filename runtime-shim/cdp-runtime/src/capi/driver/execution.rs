@@ -166,6 +166,13 @@ driver_functions! {
         cudaFuncGetParamInfo(function, index, offset, bytes)
     }
     Context fn cuFuncLoad(function: Function) { call(|| process::current()?.kernel(function as usize).map(|_| ())) }
+    Context fn cuFuncIsLoaded(state: *mut u32, function: Function) {
+        const LOADED: u32 = 1;
+        call(|| {
+            process::current()?.kernel(function as usize)?;
+            put(state, LOADED)
+        })
+    }
     Start fn cuKernelGetFunction(target: *mut *mut c_void, kernel: Function) { cudaGetKernel(target, kernel) }
     Start fn cuKernelGetName(name: *mut *const c_char, kernel: Function) { cudaFuncGetName(name, kernel) }
     Start fn cuKernelGetParamInfo(kernel: Function, index: usize, offset: *mut usize, bytes: *mut usize) {

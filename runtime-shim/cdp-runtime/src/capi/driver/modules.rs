@@ -86,6 +86,20 @@ driver_functions! {
     Context fn cuModuleGetFunction(function: Made, module: Module, name: *const c_char) {
         cudaLibraryGetKernel(function, module, name)
     }
+    Context fn cuModuleGetFunctionCount(count: *mut u32, module: Module) { cudaLibraryGetKernelCount(count, module) }
+    Context fn cuModuleEnumerateFunctions(functions: Made, room: u32, module: Module) {
+        cudaLibraryEnumerateKernels(functions, room, module)
+    }
+    Context fn cuFuncGetModule(module: Made, function: *mut c_void) {
+        call(|| put(module, library::library_of(function)?))
+    }
+    Start fn cuLibraryGetKernelCount(count: *mut u32, library: Module) { cudaLibraryGetKernelCount(count, library) }
+    Start fn cuLibraryEnumerateKernels(kernels: Made, room: u32, library: Module) {
+        cudaLibraryEnumerateKernels(kernels, room, library)
+    }
+    Start fn cuKernelGetLibrary(library: Made, kernel: *mut c_void) {
+        call(|| put(library, library::library_of(kernel)?))
+    }
     Context fn cuModuleGetGlobal_v2(address: *mut u64, bytes: *mut usize, module: Module, name: *const c_char) {
         cudaLibraryGetGlobal(address.cast(), bytes, module, name)
     }

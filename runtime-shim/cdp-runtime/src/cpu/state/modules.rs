@@ -62,6 +62,12 @@ impl State {
         Ok(handle)
     }
 
+    pub fn kernel_names(&self, module: ModuleHandle) -> Result<Vec<String>> {
+        let kernels = self.emulator.kernels(self.module(module)?).into_iter();
+        let name = |kernel| self.emulator.kernel_info(kernel).map(|info| info.name.clone());
+        kernels.map(name).collect::<std::result::Result<_, _>>().map_err(convert)
+    }
+
     pub fn variable(&mut self, module: ModuleHandle, symbol: &str) -> Result<(u64, u64)> {
         let variable = self
             .emulator
