@@ -1,5 +1,6 @@
 //! Waits for values in memory and writes of them in the order of a stream. On the CPU device each is a kernel of one
 //! thread (`stream_memory.ptx`): what it waits for may come from kernels of other streams or from the host.
+//! A capture records such a kernel, where an H100 has a node of another kind (`CU_GRAPH_NODE_TYPE_BATCH_MEM_OP`).
 
 use std::ffi::c_void;
 use std::sync::Mutex;
