@@ -1,0 +1,20 @@
+// What other blocks wrote is read between arriving at the barrier of the grid and waiting for it.
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int *p, int *out)
+{
+    auto g = cg::this_grid();
+    int i = g.thread_rank(), n = g.size();
+    p[i] = 1; //~ race
+    auto token = g.barrier_arrive();
+    out[i] = p[n - 1 - i]; //~ race
+    g.barrier_wait(std::move(token));
+}
+int main()
+{
+    int *o; cudaMalloc(&o, 4096);
+    int *q = o + 512;
+    void *args[] = {&o, &q};
+    cudaLaunchCooperativeKernel((void *)k, dim3(4), dim3(32), args, 0, 0);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
