@@ -1,7 +1,7 @@
 //! An access as the race checker is told of it. What becomes of it: `race`.
 
 use super::Origin;
-use crate::code::{Async, Order};
+use crate::code::{Async, Order, Sem};
 
 /// An access of some lanes of a warp by one instruction.
 pub struct Access<'a> {
@@ -31,6 +31,29 @@ pub struct Access<'a> {
     pub value: Option<&'a dyn Fn(usize, u64) -> u8>,
 }
 
+/// What an access sees of writes that come before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// All.
+    Usual,
+    /// Those that a fence came behind: it goes through the asynchronous proxy.
+    Proxy,
+    /// Those of other grids: it is a texture's, or of what does not change.
+    Fixed,
+}
+
+impl Access<'_> {
+    /// What it sees.
+    #[inline(always)]
+    pub fn way(&self) -> Way {
+        match self.kind {
+            Manner::Later(of) if of.by_proxy() => Way::Proxy,
+            _ if self.order.sem == Sem::Fixed => Way::Fixed,
+            _ => Way::Usual,
+        }
+    }
+}
+
 /// How an access is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
@@ -40,8 +63,6 @@ pub enum Manner {
     Swap { fails: bool },
     /// Asynchronously: not before what its thread does next.
     Later(Async),
-    /// By the thread, as a texture's: what its own grid writes it need not see, whatever comes between.
-    Fetch,
     /// By the thread: the memory goes away.
     Release,
 }

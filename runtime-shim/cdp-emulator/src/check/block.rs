@@ -74,6 +74,8 @@ pub struct BlockState {
     pub done_by_others: Known,
     /// Records of shared memory below this stamp are of another block.
     pub floor: u32,
+    /// The first stamp that its grid may have made.
+    pub grid_floor: u32,
     /// The stamp of this block that was made last.
     newest: u32,
     /// What this block did by itself below this stamp comes before whatever any thread of it does from now on.
@@ -137,6 +139,7 @@ impl BlockState {
             self.shared = SharedShadow::default();
         }
         self.floor = floor;
+        self.grid_floor = 0;
         self.newest = 0;
         self.met = 0;
         self.ordered = Ordered::default();

@@ -64,7 +64,7 @@ pub struct Conflict {
 pub enum Unseen {
     /// It goes by the asynchronous proxy, and there is no fence between the two.
     Unfenced,
-    /// A texture is fetched of what the same grid wrote.
+    /// It is of a texture, or of what is read as if it did not change, and the same grid wrote there.
     OwnGrid,
 }
 

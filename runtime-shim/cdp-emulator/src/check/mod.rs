@@ -118,6 +118,8 @@ pub struct GridMeta {
     pub tails: (u32, u32),
     /// Which stream of which block it was launched into, to know siblings; 0 for none.
     pub stream: u64,
+    /// The first stamp that it may have made, once it has begun.
+    pub floor: u32,
     /// Where it was launched.
     pub launched_at: Option<SiteRef>,
     /// What its threads know when they begin.
@@ -318,7 +320,12 @@ impl Watch {
         let id = self.blocks.len() as u32 - 1;
         let mut state = old.unwrap_or_default();
         let floor = self.first_stamp + self.stamps.len() as u32;
-        state.start(id, grid, threads, floor, self.grids[grid as usize].base.clone());
+        let meta = &mut self.grids[grid as usize];
+        if meta.floor == 0 {
+            meta.floor = floor;
+        }
+        state.start(id, grid, threads, floor, meta.base.clone());
+        state.grid_floor = meta.floor;
         state
     }
 

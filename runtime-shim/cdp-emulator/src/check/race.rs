@@ -1,6 +1,6 @@
 //! Accesses: is each ordered with those that are remembered of the same bytes?
 
-use super::access::{Access, Manner};
+use super::access::{Access, Manner, Way};
 use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side, Unseen};
 use super::record::{Record, Strength};
@@ -19,17 +19,6 @@ pub(super) struct Touch {
     pub address: u64,
 }
 
-/// What an access sees of writes that come before it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// All.
-    Usual,
-    /// Those that a fence came behind: it goes through the asynchronous proxy.
-    Proxy,
-    /// Those of other grids: it is a texture's.
-    Fetch,
-}
-
 /// What one access to a word came to.
 pub(super) struct Outcome {
     pub cell: Cell,
@@ -44,13 +33,8 @@ impl Watch {
             Manner::Later(of) => self.copy_stamp(state, access.origin, of, access.writes),
             _ => self.stamp_now(state, access.origin),
         };
-        let way = match access.kind {
-            Manner::Later(of) if of.by_proxy() => Way::Proxy,
-            Manner::Fetch => Way::Fetch,
-            _ => Way::Usual,
-        };
         let strength = match (access.order.sem, access.order.reach) {
-            (Sem::Weak, _) => Strength::Weak,
+            (Sem::Weak | Sem::Fixed, _) => Strength::Weak,
             // Between blocks volatile flags are as good as relaxed atomics.
             (Sem::Volatile, _) if access.shared => Strength::Volatile,
             (_, Reach::Block) => Strength::Block,
@@ -62,7 +46,7 @@ impl Watch {
             self.in_runs(state, access, stamp);
             return;
         }
-        self.lane_by_lane(state, access, stamp, strength, way);
+        self.lane_by_lane(state, access, stamp, strength);
         // What a copy does is none of its thread's releasing or acquiring.
         if access.order.is_strong() && !matches!(access.kind, Manner::Later(_)) {
             self.strong(state, access);
@@ -75,9 +59,9 @@ impl Watch {
         access: &Access<'_>,
         stamp: u32,
         strength: Strength,
-        way: Way,
     ) {
         let update = access.reads && access.writes;
+        let way = access.way();
         let mut lanes = access.lanes;
         if !access.writes && access.at.iter().all(|&at| at == access.at[0]) {
             // All read the same: two of them are remembered anyway.
@@ -228,7 +212,7 @@ impl Watch {
             let before = match touch.way {
                 Way::Usual => Watch::against,
                 Way::Proxy => Watch::against_proxy,
-                Way::Fetch => Watch::against_fetch,
+                Way::Fixed => Watch::against_fixed,
             };
             conflict =
                 before(self, state, touch, cell.write).map(|thread| (cell.write, thread, true));
@@ -305,8 +289,9 @@ impl Watch {
         threads.into_iter().find(|&other| !self.is_fenced(state, &stamp, other, touch.thread))
     }
 
-    /// As [`Watch::against`], for a texture's access and a write: one of the same grid it need not see.
-    fn against_fetch(&self, state: &mut BlockState, touch: &Touch, record: Record) -> Option<u32> {
+    /// As [`Watch::against`], for an access to what does not change while the grid runs, and a write: one of the same
+    /// grid it need not see.
+    fn against_fixed(&self, state: &mut BlockState, touch: &Touch, record: Record) -> Option<u32> {
         let common = record.mask() & touch.record.mask();
         let found = self.against(state, touch, record);
         let block = self.stamp(record.stamp()).block;
@@ -477,7 +462,7 @@ impl Watch {
         let is_before = wrote && self.is_before(state, &stamp, thread, touch.thread);
         let unseen = match touch.way {
             Way::Proxy if is_before => Some(Unseen::Unfenced),
-            Way::Fetch if is_before => Some(Unseen::OwnGrid),
+            Way::Fixed if is_before => Some(Unseen::OwnGrid),
             _ => None,
         };
         let Some(kind) = self.kind_of(&stamp, &here) else { return };

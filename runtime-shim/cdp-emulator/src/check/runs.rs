@@ -8,13 +8,13 @@
 //! looked at one by one.
 
 use super::Watch;
-use super::access::Access;
+use super::access::{Access, Way};
 use super::block::BlockState;
 use super::neighbours::Neighbours;
 use super::parts::{Lanes, Part, Parts, Run};
 use super::plane::{ONE, ROW, Seen, Series};
 use super::quick::{Found, Verdict};
-use super::race::{Touch, Way};
+use super::race::Touch;
 use super::record::{OTHER_THREAD, Record, Strength, WARPS};
 use super::shadow::{AGAIN, Page, READ};
 
@@ -158,6 +158,7 @@ impl Watch {
         if run.words != 1 && !is_row {
             return 0;
         }
+        let (is_fixed, of_grid) = (access.way() == Way::Fixed, state.grid_floor);
         let only_base = state.knows_only_its_base();
         let found = Found {
             floor,
@@ -176,12 +177,15 @@ impl Watch {
             if page.beneath.is_asked_by_plain(cell.write) {
                 return 0;
             }
+            if is_fixed && cell.write.stamp() >= of_grid {
+                return 0;
+            }
             let old = [cell.write, cell.read, cell.again];
             return usize::from(page.put_word(word, new, found.verdict(new, old, access.writes)));
         }
         let new = run.series.tag(done);
         let Some(old) = page.tags(word) else { return 0 };
-        if page.beneath.is_asked_by_plain(old[0]) {
+        if page.beneath.is_asked_by_plain(old[0]) || is_fixed && old[0].stamp() >= of_grid {
             return 0;
         }
         let verdict = found.verdict(new, old, access.writes);
@@ -211,10 +215,12 @@ impl Watch {
         let in_row = ROW - (address / 4) as usize % ROW;
         let new = run.series.records(done);
         let new = &new[..(run.words - done).min(in_row)];
+        let of_grid = state.grid_floor;
         let (page, word) = self.page(state, access.shared, address);
         let (seen, words) = look(page, word, new, floor);
+        let is_own = access.way() == Way::Fixed && seen[0].record.stamp() >= of_grid;
         let new = &new[..words];
-        let verdict = match page.beneath.is_asked_by_plain(seen[0].record) {
+        let verdict = match is_own || page.beneath.is_asked_by_plain(seen[0].record) {
             true => Verdict::Ask,
             false => self.judge(state, access, new, &seen),
         };
@@ -334,7 +340,7 @@ impl Watch {
                     record: record.by(thread),
                     thread,
                     writes: access.writes,
-                    way: Way::Usual,
+                    way: access.way(),
                     address: address + 4 * at as u64,
                 };
                 self.word(state, access, &touch);
@@ -496,9 +502,7 @@ mod tests {
                             let weak = Strength::Weak;
                             match whole {
                                 true => side.watch.in_runs(state, &access, stamp),
-                                false => {
-                                    side.watch.lane_by_lane(state, &access, stamp, weak, Way::Usual)
-                                }
+                                false => side.watch.lane_by_lane(state, &access, stamp, weak),
                             }
                         }
                     }

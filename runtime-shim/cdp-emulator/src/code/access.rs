@@ -81,6 +81,8 @@ impl Access {
 pub enum Sem {
     /// A plain access: two of them that conflict and are not ordered are a data race.
     Weak,
+    /// A plain access to what does not change while the grid runs, as its code has it (`ld.global.nc`, `ldu`).
+    Fixed,
     /// As relaxed for the memory; for people it says nothing of other threads.
     Volatile,
     /// Atomic with respect to others, and no more.
@@ -114,10 +116,12 @@ pub struct Order {
 impl Order {
     /// That of plain accesses.
     pub const WEAK: Order = Order { sem: Sem::Weak, reach: Reach::Device };
+    /// That of loads that need not see what their grid writes.
+    pub const FIXED: Order = Order { sem: Sem::Fixed, reach: Reach::Device };
 
     /// Not a plain access.
     pub fn is_strong(self) -> bool {
-        self.sem != Sem::Weak
+        !matches!(self.sem, Sem::Weak | Sem::Fixed)
     }
 
     /// The part for reads takes over what was released.

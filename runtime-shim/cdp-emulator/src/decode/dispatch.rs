@@ -17,8 +17,12 @@ impl Decoder<'_> {
             Inst::Unknown { text: _, why } => Err(why.to_string()),
             Inst::MovPack { ty, dst, srcs } => self.mov_pack(*ty, *dst, srcs),
             Inst::MovUnpack { ty, dsts, src } => self.mov_unpack(*ty, dsts, *src),
-            Inst::Ld { space, order, scope, non_coherent: _, ty, dsts, addr, cache: _ } => {
-                self.load(*space, Order::of_access(*order, *scope), *ty, dsts, addr)
+            Inst::Ld { space, order, scope, non_coherent, ty, dsts, addr, cache: _ } => {
+                let order = match non_coherent {
+                    true => Order::FIXED,
+                    false => Order::of_access(*order, *scope),
+                };
+                self.load(*space, order, *ty, dsts, addr)
             }
             Inst::St { space, order, scope, ty, addr, srcs, cache: _ } => {
                 self.store(*space, Order::of_access(*order, *scope), *ty, addr, srcs)

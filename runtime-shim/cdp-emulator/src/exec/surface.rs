@@ -5,7 +5,6 @@ use std::cell::RefCell;
 
 use cdp_ptx::{ScalarType, SurfaceClamp};
 
-use super::door::Manner;
 use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row, write_row};
@@ -69,12 +68,13 @@ fn pass(
     block: &mut Block,
     warp: &Warp,
     run: &Running<'_>,
-    (kind, writes): (Manner, bool),
+    (order, writes): (Order, bool),
     address: u64,
     bytes: u32,
     lane: usize,
 ) {
-    let touch = door::Touch { shared: false, reads: !writes, writes, kind, order: Order::WEAK };
+    let kind = door::Manner::Own;
+    let touch = door::Touch { shared: false, reads: !writes, writes, kind, order };
     let at = [address; 32];
     door::memory(machine, block, warp, run, touch, &at, 1 << lane, u64::from(bytes), None);
 }
@@ -118,7 +118,7 @@ pub fn fetch(
             values = in_halves(values);
         }
         for (address, bytes) in texels.into_inner() {
-            pass(machine, block, warp, run, (Manner::Fetch, false), address, bytes, lane);
+            pass(machine, block, warp, run, (Order::FIXED, false), address, bytes, lane);
         }
         for (&row, value) in fetch.dsts.iter().zip(values) {
             if row != NONE {
@@ -253,7 +253,7 @@ pub fn access(
             return Err(Fault::new(ReportKind::InvalidTexture, Some(lane as u32), message));
         }
         if let Some(address) = address {
-            pass(machine, block, warp, run, (Manner::Own, access.store), address, bytes, lane);
+            pass(machine, block, warp, run, (Order::WEAK, access.store), address, bytes, lane);
         }
         if access.formatted {
             let texel = surface.formatted(values(run, &access.rows, lane));

@@ -271,7 +271,7 @@ impl Core {
             whom(kinship, conflict),
             match conflict.kind {
                 Relation::Race if conflict.unseen == Some(Unseen::OwnGrid) => {
-                    "textures need not see what their own kernel writes"
+                    "textures and read-only loads (__ldg) need not see what their own kernel writes"
                 }
                 Relation::Race => "nothing orders the two",
                 Relation::Siblings => "only the order of their stream keeps the two apart",
@@ -463,7 +463,7 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
         }
         _ if conflict.unseen == Some(Unseen::OwnGrid) => {
             "fetch in another kernel than the one that writes: one that is launched behind it, or by it after the \
-             write; or read through a surface or a pointer, behind a barrier"
+             write; or read through a surface, or a pointer without __ldg and const __restrict__, behind a barrier"
         }
         _ if conflict.unseen == Some(Unseen::Unfenced) => {
             "bulk copies and wgmma go by another proxy than loads and stores, and see what was stored only \
