@@ -27,21 +27,11 @@ impl<'a> Checker<'a> {
     /// `asm volatile ("template" : outputs : inputs : clobbers);`
     pub fn asm_stmt(&mut self, stmt: &'a ast::AsmStmt, span: Span) {
         let ptx = self.on_device();
-        let mut outputs = Vec::new();
-        let mut inputs = Vec::new();
+        let outputs = stmt.outputs.iter().map(|operand| self.asm_output(operand, ptx));
+        let outputs: Vec<Option<AsmOutput>> = outputs.collect();
+        let inputs = stmt.inputs.iter().map(|operand| self.asm_input(operand, ptx));
+        let inputs: Vec<Option<AsmOperand>> = inputs.collect();
         let mut failed = false;
-        for operand in &stmt.outputs {
-            match self.asm_output(operand, ptx) {
-                Some(output) => outputs.push(output),
-                None => failed = true,
-            }
-        }
-        for operand in &stmt.inputs {
-            match self.asm_input(operand, ptx) {
-                Some(input) => inputs.push(input),
-                None => failed = true,
-            }
-        }
         let clobbers: Vec<String> = stmt.clobbers.iter().map(ast::StringLit::to_text).collect();
         for (clobber, literal) in clobbers.iter().zip(&stmt.clobbers) {
             if ptx && clobber != "memory" {
@@ -64,9 +54,9 @@ impl<'a> Checker<'a> {
                 self.error(Code::W0718, stmt.template.span, message);
             }
         }
-        if failed {
-            return;
-        }
+        let outputs: Option<Vec<AsmOutput>> = outputs.into_iter().collect();
+        let inputs: Option<Vec<AsmOperand>> = inputs.into_iter().collect();
+        let (Some(outputs), Some(inputs), false) = (outputs, inputs, failed) else { return };
         // An asm without outputs is kept, as nvcc keeps it.
         let volatile = stmt.volatile.is_some() || outputs.is_empty();
         let asm = InlineAsm { template, outputs, inputs, clobbers, volatile };
@@ -300,39 +290,25 @@ impl<'a> Checker<'a> {
 
     /// `%0` to `%n` name operands, `%%` is a percent sign.
     fn check_template(&mut self, template: &str, count: usize, span: Span) {
-        let bytes = template.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            if bytes[at] != b'%' {
-                at += 1;
-                continue;
-            }
-            at += 1;
-            if bytes.get(at) == Some(&b'%') {
-                at += 1;
-                continue;
-            }
-            let start = at;
-            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-                at += 1;
-            }
-            if start == at {
-                // Modifiers of host assembly, or a register whose `%` was not doubled.
-                if self.on_device() {
-                    let word: String = template[start..]
-                        .chars()
-                        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
-                        .collect();
-                    let message = format!("`%{word}` in a template names no operand");
-                    self.error(Code::E0328, span, message)
-                        .help(format!("write `%%{word}` for the register"));
+        let mut rest = template;
+        while let Some(at) = rest.find('%') {
+            rest = &rest[at + 1..];
+            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            let number = &rest[..rest.len() - after.len()];
+            if let Some(behind) = rest.strip_prefix('%') {
+                rest = behind;
+            } else if !number.is_empty() {
+                let number = number.parse::<usize>().unwrap_or(usize::MAX);
+                if number >= count {
+                    let message = format!("`%{number}` names no operand: there are {count}");
+                    self.error(Code::E0328, span, message);
                 }
-                continue;
-            }
-            let number = template[start..at].parse::<usize>().unwrap_or(usize::MAX);
-            if number >= count {
-                let message = format!("`%{number}` names no operand: there are {count}");
-                self.error(Code::E0328, span, message);
+            } else if self.on_device() {
+                // A register whose `%` was not doubled; host assembly has modifiers.
+                let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let word = &rest[..end.unwrap_or(rest.len())];
+                self.error(Code::E0328, span, format!("`%{word}` in a template names no operand"))
+                    .help(format!("write `%%{word}` for the register"));
             }
         }
     }
