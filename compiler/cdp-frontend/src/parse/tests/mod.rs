@@ -56,10 +56,8 @@ fn codes(text: &str) -> Vec<String> {
 }
 
 /// Runs a test on a stack as large as the compiler gives its stages.
-fn on_large_stack(work: impl FnOnce() + Send + 'static) {
+fn on_large_stack<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let thread =
         std::thread::Builder::new().stack_size(64 << 20).spawn(work).expect("a thread starts");
-    if let Err(panic) = thread.join() {
-        std::panic::resume_unwind(panic);
-    }
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
