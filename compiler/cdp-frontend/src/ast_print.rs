@@ -155,6 +155,11 @@ impl<'t> Reader<'t> {
         if self.eat(" { ") {
             return self.structure(name);
         }
+        if name.is_empty() {
+            // Nothing that the tree has: it is passed all the same, so that reading ends.
+            let length = self.rest.chars().next().map_or(0, char::len_utf8);
+            return Node::Atom(self.take(length));
+        }
         if matches!(name, "None" | "Plain") { Node::Absent } else { Node::Atom(name) }
     }
 
