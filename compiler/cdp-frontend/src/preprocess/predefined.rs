@@ -89,8 +89,8 @@ fn fixed(narrow: bool) -> impl Iterator<Item = Predefined> {
     let rows = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
     rows.filter_map(move |row| {
         let (name, values) = row.split_once(' ').unwrap_or((row, ""));
-        let (wide, short) = values.split_once(" | ").unwrap_or((values, values));
-        let value = if narrow { short } else { wide };
+        let (wide, short) = values.split_once('|').unwrap_or((values, values));
+        let value = if narrow { short.trim_start() } else { wide.trim_end() };
         (value != "-").then(|| (name.into(), value.into()))
     })
 }
