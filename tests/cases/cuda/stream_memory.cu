@@ -59,7 +59,9 @@ static void with_the_host()
     CUdeviceptr place;
     CHECK(cuMemHostGetDevicePointer(&place, shared, 0));
     CHECK(cuStreamWaitValue32(stream, place, 3, CU_STREAM_WAIT_VALUE_GEQ));
-    CHECK(cuStreamWriteValue64(stream, place + 8, 0x123456789abcdefull, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER));
+    CHECK(cuStreamWriteValue64(stream, place + 8, 0x123456789abcdefull, CU_STREAM_WRITE_VALUE_DEFAULT));
+    CUresult without = cuStreamWriteValue64(stream, place + 8, 7, CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER);
+    printf("64 bits without a barrier: %d\n", without == CUDA_ERROR_INVALID_VALUE);
     printf("waits: %d\n", cuStreamQuery(stream) == CUDA_ERROR_NOT_READY);
     ((volatile unsigned *)shared)[0] = 5;
     CHECK(cuStreamSynchronize(stream));

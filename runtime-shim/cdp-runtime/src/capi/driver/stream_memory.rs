@@ -62,7 +62,8 @@ impl Operation {
             WAIT_32 => (4, MOST_CONDITION),
             WAIT_64 => (8, MOST_CONDITION),
             WRITE_32 => (4, 1),
-            WRITE_64 => (8, 1),
+            // Of 64 bits none is written without a barrier, as an H100's driver (580) has it.
+            WRITE_64 => (8, 0),
             BARRIER if self.bare_flags <= 1 => return Ok(()),
             // As an H100 has it, and the attribute that says so.
             FLUSH => return Err(CudaError::NOT_SUPPORTED.into()),
