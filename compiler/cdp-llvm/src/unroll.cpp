@@ -231,16 +231,19 @@ unsigned requestsOf(const Loop &L) {
 }
 
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
-/// way. By eight where one or two loads wait for nothing, stores included, and feed sums of floats, which otherwise wait for each
-/// other, unless the loop is in another one, as those over the taps of a filter are: such often have few turns. By two where a turn has
+/// way. By eight where one or two loads wait for nothing and feed sums of floats, which otherwise wait for each other,
+/// unless the loop is in another one, as those over the taps of a filter are: such often have few turns. Where a turn stores and
+/// adds nothing up, its loads wait for the store before it, also in the up to seven turns that would be left over. By two where a turn has
 /// many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md), and then no more
 /// by ptxas either.
 unsigned partCount(const Loop &L) {
   unsigned Loads = 0, Stores = 0, Carried = 0;
-  bool Floats = false, Waits = false;
+  bool Floats = false, Sums = false, Waits = false;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
-      Carried += isa<PHINode>(I) && Block == L.getHeader();
+      bool Goes = isa<PHINode>(I) && Block == L.getHeader();
+      Carried += Goes;
+      Sums |= Goes && I.getType()->isFloatTy();
       Stores += isa<StoreInst>(I);
       Floats |= I.getType()->isFloatTy() && (isa<BinaryOperator>(I) || isa<CallBase>(I));
       Waits |= I.getType()->isDoubleTy();
@@ -251,7 +254,7 @@ unsigned partCount(const Loop &L) {
     }
   if (Loads >= ManyLoads)
     return Stores ? FewCount : PartCount;
-  bool Many = Loads && !Stores && Floats && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
+  bool Many = Loads && Floats && (Sums || !Stores) && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
               requestsOf(L) <= FewRequests;
   return Many ? ManyCount : PartCount;
 }

@@ -35,6 +35,8 @@ constexpr uint64_t LongestSetting = 256;
 constexpr uint64_t TurnBytes = 64;
 /// The widest access, in bytes.
 constexpr uint64_t Widest = 16;
+/// How far from a condition the rest of a vector is looked for.
+constexpr unsigned NearInstructions = 64;
 
 /// The type of the widest access to `Left` bytes at an offset of a place with this alignment.
 Type *accessType(LLVMContext &Context, uint64_t Left, Align At) {
@@ -178,13 +180,14 @@ struct Part {
   int64_t Bytes;
 };
 
-/// The last load of a block, with no write after it, of the vector that `Wanted` is a part of, if all that stands before it in the
+/// The last load near the end of a block, with no write after it, of the vector that `Wanted` is a part of, if all that stands before it in the
 /// vector is loaded there; null otherwise.
 LoadInst *loadBeside(const Part &Wanted, BasicBlock &Block) {
   LoadInst *Last = nullptr;
   SmallVector<Part, 4> Loaded;
+  unsigned Left = NearInstructions;
   for (Instruction &I : reverse(Block)) {
-    if (I.mayWriteToMemory())
+    if (I.mayWriteToMemory() || !Left--)
       return nullptr;
     auto *Load = dyn_cast<LoadInst>(&I);
     if (!Load || !Load->isSimple())
@@ -206,17 +209,12 @@ LoadInst *loadBeside(const Part &Wanted, BasicBlock &Block) {
   return nullptr;
 }
 
-/// Loads a part of a vector where the parts before it are loaded, in front of the condition under which it is needed.
+/// Loads a part of a vector where the parts before it are loaded, in front of the condition under which it is needed. Nothing is
+/// written before it in its block.
 bool loadTogether(LoadInst &Load) {
   BasicBlock *Block = Load.getParent(), *Before = Block->getSinglePredecessor();
   if (!Before || Before == Block || !Load.isSimple() || Load.getType()->isVectorTy())
     return false;
-  for (Instruction &I : *Block) {
-    if (&I == &Load)
-      break;
-    if (I.mayWriteToMemory())
-      return false;
-  }
   Part Wanted(Load);
   LoadInst *Beside = loadBeside(Wanted, *Before);
   if (!Beside)
@@ -232,7 +230,7 @@ bool loadTogether(LoadInst &Load) {
 } // namespace
 
 PreservedAnalyses WideWords::run(Function &F, FunctionAnalysisManager &) {
-  bool Changed = false;
+  bool Changed = false, Written = false;
   SmallVector<MemIntrinsic *, 8> Accesses;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     if (auto *Local = dyn_cast<AllocaInst>(&I); Local && Local->isStaticAlloca()) {
@@ -242,7 +240,10 @@ PreservedAnalyses WideWords::run(Function &F, FunctionAnalysisManager &) {
         Changed = true;
       }
     }
-    if (auto *Load = dyn_cast<LoadInst>(&I))
+    if (&I == &I.getParent()->front())
+      Written = false;
+    Written |= I.mayWriteToMemory();
+    if (auto *Load = dyn_cast<LoadInst>(&I); Load && !Written)
       Changed |= loadTogether(*Load);
     if (isa<MemTransferInst>(I) || isa<MemSetInst>(I))
       Accesses.push_back(cast<MemIntrinsic>(&I));
