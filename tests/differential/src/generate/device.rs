@@ -216,12 +216,12 @@ __device__ {inlined} word away_{seed}({name} s, unsigned char b, double d, word 
 #[cfg(test)]
 mod tests {
     use crate::generate;
+    use crate::generate::tests::{each_occurs, statements};
 
     #[test]
     fn each_kind_occurs() {
         let programs = (0..1200).map(generate).filter(|program| !program.plain);
-        let statements: String =
-            programs.flat_map(|program| program.statements).collect::<Vec<_>>().join("\n");
+        let statements = statements(programs);
         let pieces = [
             "atomicCAS(&own[t]",
             "_block(&g[1]",
@@ -244,7 +244,6 @@ mod tests {
             "counts[8]",
             "volatile __shared__",
         ];
-        let absent: Vec<_> = pieces.iter().filter(|piece| !statements.contains(*piece)).collect();
-        assert!(absent.is_empty(), "{absent:?}");
+        each_occurs(&statements, &pieces);
     }
 }

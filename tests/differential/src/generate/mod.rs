@@ -131,6 +131,17 @@ mod tests {
     use super::*;
     use crate::pack;
 
+    /// The statements of programs, a line each.
+    pub fn statements(programs: impl Iterator<Item = Program>) -> String {
+        programs.flat_map(|program| program.statements).collect::<Vec<_>>().join("\n")
+    }
+
+    /// That every piece stands in a text.
+    pub fn each_occurs(text: &str, pieces: &[&str]) {
+        let absent: Vec<_> = pieces.iter().filter(|piece| !text.contains(**piece)).collect();
+        assert!(absent.is_empty(), "{absent:?}");
+    }
+
     #[test]
     fn a_seed_makes_the_same_program_again() {
         for seed in 0..50 {
