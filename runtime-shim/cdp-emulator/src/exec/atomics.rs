@@ -233,7 +233,7 @@ fn pass(
             _ => door::Manner::Own,
         };
         let touch = door::Touch { shared, reads: true, writes: true, kind, order: atomic.order };
-        door::memory(machine, block, warp, run, touch, &[at; 32], 1 << lane, bytes, None);
+        door::memory(machine, block, warp, &run.path, touch, &[at; 32], 1 << lane, bytes, None);
     }
 }
 

@@ -108,7 +108,7 @@ pub fn remote(
                 kind: door::Manner::Own,
                 order: RELAXED,
             };
-            door::memory(machine, block, warp, run, touch, &[to; 32], 1 << lane, bytes, None);
+            door::memory(machine, block, warp, &run.path, touch, &[to; 32], 1 << lane, bytes, None);
             for (index, &row) in remote.srcs.iter().enumerate() {
                 // SAFETY: decoded row.
                 let mut value = unsafe { read_row(run.regs, row, wide, lane) };
@@ -291,7 +291,7 @@ pub(super) fn touch(
         order: if side == Side::Sum { RELAXED } else { Order::WEAK },
     };
     let places: Addresses = [at; 32];
-    door::memory(machine, block, warp, run, touch, &places, 1 << lane, bytes, None);
+    door::memory(machine, block, warp, &run.path, touch, &places, 1 << lane, bytes, None);
 }
 
 fn read(block: &Block, in_shared: bool, at: u64, bytes: usize) -> Vec<u8> {

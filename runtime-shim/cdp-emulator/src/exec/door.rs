@@ -66,7 +66,7 @@ pub fn memory(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,
-    run: &Running<'_>,
+    path: &Path,
     touch: Touch,
     at: &[u64; 32],
     lanes: u32,
@@ -74,14 +74,14 @@ pub fn memory(
     value: Value<'_>,
 ) {
     if machine.watch.is_some() {
-        watched(machine, block, warp, origin(warp, &run.path), touch, at, lanes, bytes, value);
+        watched(machine, block, warp, origin(warp, path), touch, at, lanes, bytes, value);
     }
 }
 
 #[cold]
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
-pub fn watched(
+fn watched(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,

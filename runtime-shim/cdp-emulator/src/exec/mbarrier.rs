@@ -219,7 +219,7 @@ fn pass(
     let writes = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
     let touch =
         door::Touch { shared: true, reads: !writes, writes, kind: door::Manner::Own, order };
-    door::memory(machine, block, warp, run, touch, &[offset; 32], 1 << lane, BYTES, None);
+    door::memory(machine, block, warp, &run.path, touch, &[offset; 32], 1 << lane, BYTES, None);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;
     match object.op {

@@ -76,7 +76,7 @@ fn pass(
     let kind = door::Manner::Own;
     let touch = door::Touch { shared: false, reads: !writes, writes, kind, order };
     let at = [address; 32];
-    door::memory(machine, block, warp, run, touch, &at, 1 << lane, u64::from(bytes), None);
+    door::memory(machine, block, warp, &run.path, touch, &at, 1 << lane, u64::from(bytes), None);
 }
 
 /// `tex` and `tld4`

@@ -162,7 +162,7 @@ fn watch(
         kind: door::Manner::Later(Async::Products),
         order: Order::WEAK,
     };
-    door::memory(machine, block, warp, run, touch, &[unit; 32], 1 << lane, UNIT, None);
+    door::memory(machine, block, warp, &run.path, touch, &[unit; 32], 1 << lane, UNIT, None);
 }
 
 /// The rows of A that the warp's registers hold.

@@ -145,15 +145,14 @@ pub fn pass(
             let at = [space::offset(address); 32];
             door::local(machine, block, warp, path, writes, &at, 1 << lane, bytes);
         }
-        Window::Global | Window::Shared if machine.watch.is_some() => {
+        Window::Global | Window::Shared => {
             let shared = window == Window::Shared;
             let (kind, order) = (door::Manner::Own, Order::WEAK);
             let touch = Touch { shared, reads: !writes, writes, kind, order };
             let at = [if shared { space::offset(address) } else { address }; 32];
-            let origin = door::origin(warp, path);
             let byte = |_: usize, byte: u64| from.map_or(0, |from| from[byte as usize]);
             let value: door::Value<'_> = if writes { Some(&byte) } else { None };
-            door::watched(machine, block, warp, origin, touch, &at, 1 << lane, bytes, value);
+            door::memory(machine, block, warp, path, touch, &at, 1 << lane, bytes, value);
         }
         _ => {}
     }
@@ -209,7 +208,17 @@ pub fn async_copy(
                 order: Order::WEAK,
             };
             let mut pass = |shared, at: &Addresses, bytes| {
-                door::memory(machine, block, warp, run, touch(shared), at, 1 << lane, bytes, None);
+                door::memory(
+                    machine,
+                    block,
+                    warp,
+                    &run.path,
+                    touch(shared),
+                    at,
+                    1 << lane,
+                    bytes,
+                    None,
+                );
             };
             if count > 0 {
                 pass(false, &from, count);

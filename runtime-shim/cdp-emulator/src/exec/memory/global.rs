@@ -126,7 +126,7 @@ pub fn global<const S: usize, const WRITE: bool>(
     };
     if machine.watch.is_some() {
         let value = |lane: usize, byte: u64| stored::<S>(run, rows, wide, lane, byte);
-        door::memory(machine, block, warp, run, touch, at, mask, bytes, Some(&value));
+        door::memory(machine, block, warp, &run.path, touch, at, mask, bytes, Some(&value));
     }
     let mut transactions = 1;
     // SAFETY: all active addresses were checked; rows are decoded rows of this width.

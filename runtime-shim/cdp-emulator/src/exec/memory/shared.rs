@@ -40,7 +40,7 @@ pub fn shared<const S: usize, const WRITE: bool>(
     };
     if machine.watch.is_some() {
         let value = |lane: usize, byte: u64| stored::<S>(run, rows, wide, lane, byte);
-        door::memory(machine, block, warp, run, touch, at, mask, bytes, Some(&value));
+        door::memory(machine, block, warp, &run.path, touch, at, mask, bytes, Some(&value));
     }
     let base = block.shared.as_mut_ptr() as u64;
     let shadow = block.written.as_mut_ptr() as u64;
