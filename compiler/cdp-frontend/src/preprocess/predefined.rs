@@ -1,6 +1,7 @@
 //! The macros that nvcc predefines, by compilation pass and architecture.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// What a pass is compiled for.
 #[derive(Clone, Debug)]
@@ -83,14 +84,22 @@ pub fn macros(target: &Target) -> Vec<Predefined> {
     list
 }
 
-/// The macros of every pass (`predefined.txt`).
-fn fixed(narrow: bool) -> impl Iterator<Item = Predefined> {
+/// The rows of `predefined.txt`, read once for all passes: a name, and its replacements with addresses of 64 and of 32 bits.
+static ROWS: LazyLock<Vec<[&str; 3]>> = LazyLock::new(|| {
     let lines = include_str!("predefined.txt").lines();
     let rows = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
-    rows.filter_map(move |row| {
+    rows.map(|row| {
         let (name, values) = row.split_once(' ').unwrap_or((row, ""));
         let (wide, short) = values.split_once('|').unwrap_or((values, values));
-        let value = if narrow { short.trim_start() } else { wide.trim_end() };
+        [name, wide.trim_end(), short.trim_start()]
+    })
+    .collect()
+});
+
+/// The macros of every pass.
+fn fixed(narrow: bool) -> impl Iterator<Item = Predefined> {
+    ROWS.iter().filter_map(move |&[name, wide, short]| {
+        let value = if narrow { short } else { wide };
         (value != "-").then(|| (name.into(), value.into()))
     })
 }
