@@ -381,7 +381,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             let gather = if wanted { self.gather(&site, child) } else { None };
             let left = match wanted && gather.is_none() {
                 true => self.why_not_gathered(&site),
-                false => own.get(&View::instruction(raw::instruction(site.call))).cloned(),
+                false => own.clone().filter(|_| stack::is_kept(&site, kernel)),
             };
             let queued = self.options.launch_tuning.queue > 0
                 && site.said.aggregate != Some(Aggregate::Warp)

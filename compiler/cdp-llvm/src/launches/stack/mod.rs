@@ -10,7 +10,7 @@
 //! block, so it meets nobody at barriers, and its place in its grid is known. What the parent wrote the child sees, as the
 //! same thread does. Launches into other streams would be ordered by another grid than they are now.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use cdp_launch::StreamConst;
 use inkwell::attributes::{Attribute, AttributeLoc};
@@ -70,26 +70,20 @@ fn keep<'ctx>(
     own
 }
 
-/// The launches of a kernel that its thread might run itself, and does not, with what is said of them.
+/// What is said of the launches of a kernel that its thread might run itself ([`is_kept`]), and does not.
 pub(super) fn left<'ctx>(
     kernel: FunctionValue<'ctx>,
     sites: &[LaunchSite<'ctx>],
-) -> HashMap<View<'ctx>, String> {
-    let own: Vec<_> = sites.iter().filter(|site| is_kept(site, kernel)).collect();
-    let reason = if own.is_empty() { Ok(()) } else { why_not(kernel, sites) };
-    let said =
-        reason.err().map(|reason| format!("its thread does not run short ones itself: {reason}"));
-    let of = |site: &&LaunchSite<'ctx>| {
-        Some((View::instruction(raw::instruction(site.call)), said.clone()?))
-    };
-    own.iter().filter_map(of).collect()
+) -> Option<String> {
+    let reason = sites.iter().any(|site| is_kept(site, kernel)).then(|| why_not(kernel, sites))?;
+    Some(format!("its thread does not run short ones itself: {}", reason.err()?))
 }
 
 /// The most records of a stack.
 const MOST_DEPTH: u32 = 64;
 
 /// Whether a site launches its own kernel as a grid of one thread that nothing orders, and nobody asked for anything else.
-fn is_kept<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
+pub(super) fn is_kept<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
     let said = &site.said;
     let constant = |index: usize| {
         site.operands.get(index).and_then(|operand| View::value(*operand).constant_int())
