@@ -20,6 +20,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Pass.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,6 +33,7 @@
 #include "wide.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -289,23 +291,34 @@ static void readConstantMemory(Function &F) {
 /// where it keeps the condition across a call (`selp.b32` and `cvt.rn.f32.u32` become a `SEL` of 1, not of 1.0).
 static void chooseFloats(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    if (!isa<UIToFPInst>(I) && !isa<SIToFPInst>(I))
-      continue;
-    bool Negative = isa<SIToFPInst>(I);
-    Value *Of = I.getOperand(0);
-    if (isa<ZExtInst>(Of) || isa<SExtInst>(Of)) {
-      // A number of more bits has its sign from the extension.
-      Negative = isa<SExtInst>(Of) && Negative;
-      Of = cast<CastInst>(Of)->getOperand(0);
-    }
-    if (!Of->getType()->isIntegerTy(1) || (isa<SExtInst>(I.getOperand(0)) && !Negative))
+    Value *Of;
+    bool Positive = match(&I, m_UIToFP(m_ZExtOrSelf(m_Value(Of)))) || match(&I, m_SIToFP(m_ZExt(m_Value(Of))));
+    if (!(Positive || match(&I, m_SIToFP(m_SExtOrSelf(m_Value(Of))))) || !Of->getType()->isIntegerTy(1))
       continue;
     Type *Float = I.getType();
-    auto *Chosen = SelectInst::Create(Of, ConstantFP::get(Float, Negative ? -1.0 : 1.0),
+    auto *Chosen = SelectInst::Create(Of, ConstantFP::get(Float, Positive ? 1.0 : -1.0),
                                       ConstantFP::get(Float, 0.0), "", I.getIterator());
     Chosen->setDebugLoc(I.getDebugLoc());
     I.replaceAllUsesWith(Chosen);
     I.eraseFromParent();
+  }
+}
+
+/// Makes bytes of what a kernel has by value with less alignment than its type's (records of `#pragma pack`): LLVM would align
+/// the parameter by its type, and who launches the kernel aligns it as the source says.
+static void alignParameters(Function &Kernel) {
+  if (Kernel.getCallingConv() != CallingConv::PTX_Kernel)
+    return;
+  const DataLayout &Layout = Kernel.getDataLayout();
+  for (Argument &Parameter : Kernel.args()) {
+    Type *Kind = Parameter.getParamByValType();
+    MaybeAlign Said = Parameter.getParamAlign();
+    if (!Kind || !Said || *Said >= Layout.getABITypeAlign(Kind))
+      continue;
+    LLVMContext &Context = Kernel.getContext();
+    auto *Bytes = ArrayType::get(Type::getInt8Ty(Context), Layout.getTypeAllocSize(Kind));
+    Parameter.removeAttr(Attribute::ByVal);
+    Parameter.addAttr(Attribute::getWithByValType(Context, Bytes));
   }
 }
 
@@ -335,11 +348,12 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
   if (M.getDataLayout() != Emitter->Layout)
     M.setDataLayout(Emitter->Layout);
   orderVariables(M);
+  nameSpacesOfMatrices(M);
   for (Function &F : M) {
     alignReturned(F);
+    alignParameters(F);
     chooseFloats(F);
     expandWideConversions(F);
-    nameSpacesOfMatrices(F);
     readConstantMemory(F);
     copyUpdatedParameters(F);
     updateLocalPlainly(F);

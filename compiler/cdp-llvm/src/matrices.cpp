@@ -15,7 +15,6 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
@@ -42,15 +41,16 @@ unsigned spaceOf(Value *Pointer, const Function &F) {
   return Known ? Space : Generic;
 }
 
-/// The operand that says where a fragment is loaded from or stored to; null for other instructions.
-Use *placeOf(Instruction &I) {
-  auto *Call = dyn_cast<IntrinsicInst>(&I);
-  Function *Called = Call ? Call->getCalledFunction() : nullptr;
-  if (!Called || !Called->getName().starts_with("llvm.nvvm.wmma.") || Call->arg_empty())
-    return nullptr;
-  Use &First = Call->getArgOperandUse(0);
-  const auto *Type = dyn_cast<PointerType>(First->getType());
-  return Type && Type->getAddressSpace() == Generic ? &First : nullptr;
+/// Has a call say the space of what it is given, where that is known.
+void nameSpace(IntrinsicInst &Call) {
+  Value *Place = Call.getArgOperand(0);
+  unsigned Space = spaceOf(Place, *Call.getFunction());
+  if (Space == Generic)
+    return;
+  IRBuilder<> Build(&Call);
+  Type *Pointer = Build.getPtrTy(Space);
+  Call.setArgOperand(0, Build.CreateAddrSpaceCast(Place, Pointer));
+  Call.setCalledFunction(Intrinsic::getOrInsertDeclaration(Call.getModule(), Call.getIntrinsicID(), {Pointer}));
 }
 
 } // namespace matrices
@@ -64,17 +64,18 @@ void haveMatricesReturn(Module &M) {
   }
 }
 
-void nameSpacesOfMatrices(Function &F) {
-  for (Instruction &I : instructions(F)) {
-    Use *Place = matrices::placeOf(I);
-    unsigned Space = Place ? matrices::spaceOf(Place->get(), F) : matrices::Generic;
-    if (Space == matrices::Generic)
-      continue;
-    auto &Call = cast<IntrinsicInst>(I);
-    IRBuilder<> Build(&I);
-    Place->set(Build.CreateAddrSpaceCast(Place->get(), Build.getPtrTy(Space)));
-    Type *Pointer = Place->get()->getType();
-    Function *Named = Intrinsic::getOrInsertDeclaration(F.getParent(), Call.getIntrinsicID(), {Pointer});
-    Call.setCalledFunction(Named);
+void nameSpacesOfMatrices(Module &M) {
+  SmallVector<IntrinsicInst *, 16> Calls;
+  for (Function &F : M) {
+    // The pointers of `wmma.load` and `wmma.store` come first.
+    const auto *Place = F.isIntrinsic() && F.getName().starts_with("llvm.nvvm.wmma.") && F.arg_size()
+                            ? dyn_cast<PointerType>(F.getArg(0)->getType())
+                            : nullptr;
+    if (Place && Place->getAddressSpace() == matrices::Generic)
+      for (User *Of : F.users())
+        if (auto *Call = dyn_cast<IntrinsicInst>(Of))
+          Calls.push_back(Call);
   }
+  for (IntrinsicInst *Call : Calls)
+    matrices::nameSpace(*Call);
 }

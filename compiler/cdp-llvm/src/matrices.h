@@ -3,7 +3,6 @@
 #pragma once
 
 namespace llvm {
-class Function;
 class Module;
 }
 
@@ -11,4 +10,4 @@ class Module;
 void haveMatricesReturn(llvm::Module &M);
 
 /// Has the intrinsics that load and store fragments of matrices say the address space of what they are given.
-void nameSpacesOfMatrices(llvm::Function &F);
+void nameSpacesOfMatrices(llvm::Module &M);

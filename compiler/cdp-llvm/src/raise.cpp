@@ -1,6 +1,5 @@
 // What the raising of launches (`raise/`) needs of LLVM that its C interface lacks: inlining one call,
-// making registers of variables, the place in the source that an instruction comes from, and parameters that are aligned
-// less than their types.
+// making registers of variables, and the place in the source that an instruction comes from.
 
 #include "llvm-c/Core.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -88,24 +87,4 @@ extern "C" void cdp_raise_forget_list(LLVMModuleRef Module, const char *Name, si
 extern "C" void cdp_raise_forget_groups(LLVMModuleRef Module) {
   for (GlobalObject &Object : unwrap(Module)->global_objects())
     Object.setComdat(nullptr);
-}
-
-/// Makes bytes of what kernels have by value with less alignment than its type's (records of `#pragma pack`): LLVM would align
-/// the parameter by its type, and who launches the kernel aligns it as the source says.
-extern "C" void cdp_raise_align_parameters(LLVMModuleRef Module) {
-  for (Function &F : *unwrap(Module)) {
-    if (F.getCallingConv() != CallingConv::PTX_Kernel)
-      continue;
-    const DataLayout &Layout = F.getDataLayout();
-    for (Argument &Parameter : F.args()) {
-      Type *Kind = Parameter.getParamByValType();
-      MaybeAlign Said = Parameter.getParamAlign();
-      if (!Kind || !Said || *Said >= Layout.getABITypeAlign(Kind))
-        continue;
-      LLVMContext &Context = F.getContext();
-      auto *Bytes = ArrayType::get(Type::getInt8Ty(Context), Layout.getTypeAllocSize(Kind));
-      Parameter.removeAttr(Attribute::ByVal);
-      Parameter.addAttr(Attribute::getWithByValType(Context, Bytes));
-    }
-  }
 }

@@ -311,8 +311,6 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
     Limits.FullUnrollMaxCount = LocalCount;
   }
   Limits.PartialThreshold = Turns ? KnownPartSize : PartSize;
-  if (isShortOfMatrices(L))
-    Limits.PartialThreshold = NoThreshold;
   if (!Turns)
     Limits.DefaultUnrollRuntimeCount = Limits.MaxCount = FullOnly ? PartCount : partCount(L);
   // With LLVM's limit those of fewer turns than eight would stay as they are.
@@ -323,6 +321,8 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
     Limits.Partial = Limits.Runtime = false;
   if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))
     Limits.Runtime = false;
+  if (Limits.Partial && isShortOfMatrices(L))
+    Limits.PartialThreshold = NoThreshold;
   return Limits;
 }
 

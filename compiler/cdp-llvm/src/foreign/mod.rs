@@ -139,7 +139,6 @@ pub(crate) fn open<'ctx>(
 ) -> Result<Module<'ctx>> {
     let module = module::parse(context, name, bytes)?;
     module::set_target(&module, target, machine)?;
-    raw::align_parameters(&module);
     Ok(module)
 }
 

@@ -104,10 +104,7 @@ impl<'ctx> Unit<'_, 'ctx> {
             return RecordForm::Chunks;
         }
         let mut next = 0;
-        // Of a record that is aligned less than its members LLVM would take more for parameters, too.
-        let natural = self.struct_align(record);
-        let mut packed =
-            natural > record.layout.align || !record.layout.size.is_multiple_of(natural);
+        let mut packed = !record.layout.size.is_multiple_of(self.struct_align(record));
         for field in &record.fields {
             if field.offset < next {
                 // Members share bytes: no struct type says that.

@@ -28,8 +28,8 @@ use inkwell::values::{
 pub(crate) use self::annotations::{annotated, forget_annotations};
 pub(crate) use self::globals::*;
 pub(crate) use self::raising::{
-    align_parameters, demangled, forget_groups, forget_list, forget_places, inline, kept_through,
-    operand_is, place, promote, replace_instruction, show_places_of_program, users_of,
+    demangled, forget_groups, forget_list, forget_places, inline, kept_through, operand_is, place,
+    promote, replace_instruction, show_places_of_program, users_of,
 };
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};

@@ -16,7 +16,6 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValu
 unsafe extern "C" {
     fn cdp_raise_forget_places(function: LLVMValueRef);
     fn cdp_raise_promote(function: LLVMValueRef);
-    fn cdp_raise_align_parameters(module: LLVMModuleRef);
     fn cdp_raise_inline(call: LLVMValueRef) -> LLVMBool;
     fn cdp_raise_name(symbol: *const c_char, size: usize) -> *mut c_char;
     fn cdp_raise_forget_list(module: LLVMModuleRef, name: *const c_char, size: usize);
@@ -70,12 +69,6 @@ unsafe fn name_of(file: LLVMMetadataRef) -> String {
         };
         String::from_utf8_lossy(bytes).into_owned()
     }
-}
-
-/// Has parameters that kernels take by value aligned as the module says, where that is less than their types ask for.
-pub(crate) fn align_parameters(module: &Module<'_>) {
-    // SAFETY: a live module with the target's data layout.
-    unsafe { cdp_raise_align_parameters(module.as_mut_ptr()) }
 }
 
 /// Makes registers of a function's variables where that can be done.
