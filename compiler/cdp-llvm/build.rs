@@ -26,6 +26,7 @@ const FILES: &[&str] = &[
     "src/optimizer.cpp",
     "src/places.cpp",
     "src/pointers.cpp",
+    "src/ptxas.cpp",
     "src/raise.cpp",
     "src/split.cpp",
     "src/steps.cpp",

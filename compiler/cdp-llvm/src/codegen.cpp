@@ -28,6 +28,7 @@
 
 #include "matrices.h"
 #include "places.h"
+#include "ptxas.h"
 #include "scope.h"
 #include "steps.h"
 #include "wide.h"
@@ -137,7 +138,10 @@ public:
       legacy::PassManager::add(new MultiplySteps());
     }
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
+    bool Selected = Info && Info->getPassArgument() == "finalize-isel";
     legacy::PassManager::add(OfAddresses ? new OfShortUnshared(static_cast<FunctionPass *>(P)) : P);
+    if (Selected)
+      legacy::PassManager::add(createPtxasPass());
   }
 
 private:
