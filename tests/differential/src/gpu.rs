@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::judge::{Judge, Way};
@@ -19,8 +20,8 @@ ls *.cubin | xargs -P 8 -n 4 timeout 50 ./cdp-differential gpu-run
 echo \"done: $(ls *.cubin | wc -l) cubins\"
 ";
 
-/// Compiles packs by `cdpc` and nvcc, and writes what the CPU device makes of them beside. Programs that a GPU may
-/// lose launches of are left out.
+/// Compiles packs by `cdpc` and nvcc, and writes what the CPU device makes of them beside. Programs that do not suit a GPU
+/// are left out.
 ///
 /// # Errors
 /// When files cannot be written, or a pack does not compile.
@@ -35,7 +36,7 @@ pub fn bundle(judge: &Judge, packs: &[Vec<u64>], out: &Path) -> Result<(), Strin
     };
     for seeds in packs {
         let mut programs: Vec<Program> = seeds.iter().copied().map(generate).collect();
-        programs.retain(|program| !program.may_lose_launches());
+        programs.retain(Program::suits_a_gpu);
         let Some(first) = programs.first().map(|program| program.seed) else { continue };
         let words = judge.output(&programs, Way::Cdpc(&["-O3"]))??;
         let mut text = String::new();
@@ -50,6 +51,17 @@ pub fn bundle(judge: &Judge, packs: &[Vec<u64>], out: &Path) -> Result<(), Strin
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     std::fs::copy(this, out.join("cdp-differential")).map_err(|error| error.to_string())?;
     write("run.sh", RUN_SH.as_bytes())
+}
+
+/// Writes what programs write on the GPU to standard output.
+///
+/// # Errors
+/// When the file cannot be read, the output not be written, or what the driver says.
+pub fn words(cubin: &Path, seeds: &[u64]) -> Result<(), String> {
+    let bytes = std::fs::read(cubin).map_err(|error| format!("{}: {error}", cubin.display()))?;
+    let words = on_gpu(&bytes, seeds)?.concat();
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    std::io::stdout().write_all(&bytes).map_err(|error| error.to_string())
 }
 
 /// Runs cubins and says which programs wrote something else than on the CPU device.

@@ -3,12 +3,12 @@
 //! Each way makes PTX of a whole pack, which runs on the CPU device, or a program of the host. Where a pack
 //! fails as a whole, it is halved until the program is found that does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Program;
-use crate::pack::{self, FIRST_SLOT};
+use crate::pack::{self, FIRST_SLOT, WORDS};
 use crate::run::{Words, on_cpu};
 
 /// The tools.
@@ -22,6 +22,8 @@ pub struct Judge {
     pub clang: Option<PathBuf>,
     /// The host's C++ compiler, for programs that need no GPU.
     pub cxx: Option<PathBuf>,
+    /// Whether this machine's GPU judges as well.
+    pub gpu: bool,
     /// Where files are written; each pack overwrites those of the one before.
     pub work: PathBuf,
 }
@@ -39,6 +41,10 @@ pub enum Way {
     Clang,
     /// The host's compiler.
     Host,
+    /// `cdpc -O3` and ptxas, on this machine's GPU.
+    CdpcOnGpu,
+    /// nvcc and ptxas, on this machine's GPU.
+    NvccOnGpu,
 }
 
 /// What programs wrote, in their order; a message where one could not be compiled or run.
@@ -89,6 +95,8 @@ impl Way {
             Way::Nvcc => "nvcc".into(),
             Way::Clang => "clang".into(),
             Way::Host => "the host's compiler".into(),
+            Way::CdpcOnGpu => "cdpc -O3 on the GPU".into(),
+            Way::NvccOnGpu => "nvcc on the GPU".into(),
         }
     }
 
@@ -96,6 +104,7 @@ impl Way {
     fn takes(self, program: &Program) -> bool {
         match self {
             Way::Host => program.plain,
+            Way::CdpcOnGpu | Way::NvccOnGpu => program.suits_a_gpu(),
             // They use entry points that know no other streams.
             Way::Clang | Way::Cdpc([_, "--launch-abi", "documented" | "cdp2"]) => {
                 program.has_old_streams_only()
@@ -124,6 +133,10 @@ impl Judge {
         }
         if self.clang.is_some() {
             ways.push(if number.is_multiple_of(2) { Way::Clang } else { Way::CdpcOfCuda });
+        }
+        if self.gpu {
+            ways.push(Way::CdpcOnGpu);
+            ways.extend(self.nvcc.is_some().then_some(Way::NvccOnGpu));
         }
         ways
     }
@@ -189,18 +202,37 @@ impl Judge {
             Ok(made) => made,
             Err(message) => return Ok(Err(message)),
         };
-        if way == Way::Host {
-            let bytes = output(&mut Command::new(&made))?;
-            return Ok(bytes.map(|bytes| host_words(&bytes)));
-        }
-        let ptx = std::fs::read_to_string(&made).map_err(|error| error.to_string())?;
         let seeds: Vec<u64> = programs.iter().map(|program| program.seed).collect();
-        Ok(on_cpu(&ptx, &seeds))
+        match way {
+            Way::Host => {
+                let bytes = output(&mut Command::new(&made))?;
+                Ok(bytes.map(|bytes| words(&bytes, FIRST_SLOT)))
+            }
+            Way::CdpcOnGpu | Way::NvccOnGpu => match self.cubin(&made)? {
+                Ok(cubin) => self.on_gpu(&cubin, &seeds),
+                Err(message) => Ok(Err(message)),
+            },
+            _ => {
+                let ptx = std::fs::read_to_string(&made).map_err(|error| error.to_string())?;
+                Ok(on_cpu(&ptx, &seeds))
+            }
+        }
+    }
+
+    /// Runs a cubin in a process of its own: a fault leaves a process without a GPU.
+    fn on_gpu(&self, cubin: &Path, seeds: &[u64]) -> Result<Result<Vec<Words>, String>, String> {
+        let this = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut run = Command::new(this);
+        run.arg("gpu-words").arg(cubin).args(seeds.iter().map(u64::to_string));
+        Ok(output(&mut run)?.map(|bytes| words(&bytes, WORDS)))
     }
 
     /// The file that a way makes of a pack: PTX, or a program of the host.
     fn made(&self, programs: &[Program], way: Way) -> Result<Result<PathBuf, String>, String> {
-        let name = if matches!(way, Way::Cdpc(_)) { "program.cdp" } else { "program.cu" };
+        let name = match way {
+            Way::Cdpc(_) | Way::CdpcOnGpu => "program.cdp",
+            _ => "program.cu",
+        };
         let source = self.work.join(name);
         std::fs::write(&source, pack::source(programs))
             .map_err(|error| format!("{}: {error}", source.display()))?;
@@ -220,19 +252,19 @@ impl Judge {
     ) -> Result<Vec<(&'static str, Vec<u8>)>, String> {
         let mut all = Vec::new();
         for (name, way) in [("cdpc", Way::Cdpc(&["-O3"])), ("nvcc", Way::Nvcc)] {
-            let ptx = self.made(programs, way)??;
-            let cubin = self.work.join("program.cubin");
-            // It runs ptxas and nvlink, whoever made the PTX.
-            let mut assemble = Command::new(&self.cdpc);
-            assemble
-                .args(["build", "--emit", "cubin", "--arch", "sm_90"])
-                .arg(ptx)
-                .arg("-o")
-                .arg(&cubin);
-            output(&mut assemble)??;
+            let cubin = self.cubin(&self.made(programs, way)??)??;
             all.push((name, std::fs::read(cubin).map_err(|error| error.to_string())?));
         }
         Ok(all)
+    }
+
+    /// The linked cubin of PTX, whoever made it.
+    fn cubin(&self, ptx: &Path) -> Result<Result<PathBuf, String>, String> {
+        let cubin = self.work.join("program.cubin");
+        let mut assemble = Command::new(&self.cdpc);
+        assemble.args(["build", "--emit", "cubin", "--arch", "sm_90"]);
+        assemble.arg(ptx).arg("-o").arg(&cubin);
+        Ok(output(&mut assemble)?.map(|_| cubin))
     }
 
     /// The command that compiles, but for the names of the files.
@@ -241,13 +273,13 @@ impl Judge {
             tool.clone().ok_or_else(|| format!("{} is not here", way.name()))
         };
         let mut command = match way {
-            Way::Cdpc(_) | Way::CdpcOfCuda => {
+            Way::Cdpc(_) | Way::CdpcOfCuda | Way::CdpcOnGpu => {
                 let mut command = Command::new(&self.cdpc);
                 command
                     .args(["build", "-w", "--emit", "ptx", "--arch", "sm_90", "--fmad", "false"]);
                 command
             }
-            Way::Nvcc => {
+            Way::Nvcc | Way::NvccOnGpu => {
                 let mut command = Command::new(there(&self.nvcc)?);
                 command.args(["-ptx", "-rdc=true", "-w", "-fmad=false", "-arch=sm_90"]);
                 command
@@ -273,19 +305,22 @@ impl Judge {
                 command
             }
         };
-        if let Way::Cdpc(options) = way {
-            command.args(options);
+        match way {
+            Way::Cdpc(options) => drop(command.args(options)),
+            Way::CdpcOnGpu => drop(command.arg("-O3")),
+            _ => {}
         }
         Ok(command)
     }
 }
 
-fn host_words(bytes: &[u8]) -> Vec<Words> {
+/// The words of several programs, each as many as it writes.
+fn words(bytes: &[u8], each: usize) -> Vec<Words> {
     let words: Words = bytes
         .chunks_exact(8)
         .map(|chunk| u64::from_ne_bytes(chunk.try_into().unwrap_or_default()))
         .collect();
-    words.chunks(FIRST_SLOT).map(<[u64]>::to_vec).collect()
+    words.chunks(each).map(<[u64]>::to_vec).collect()
 }
 
 fn same(way: Way, wanted: &Result<Words, String>, other: &Result<Words, String>) -> bool {

@@ -33,6 +33,13 @@ enum Command {
         /// Cubins, with `NAME.txt` for `NAME-COMPILER.cubin` beside them
         cubins: Vec<PathBuf>,
     },
+    /// Writes what the programs of a cubin write on this machine's GPU, 64 bits a word
+    #[command(hide = true)]
+    GpuWords {
+        cubin: PathBuf,
+        /// The programs' numbers
+        seeds: Vec<u64>,
+    },
 }
 
 #[derive(clap::Args)]
@@ -61,6 +68,9 @@ struct Options {
     /// The host's C++ compiler
     #[arg(long, value_name = "FILE")]
     cxx: Option<PathBuf>,
+    /// Let this machine's GPU judge as well
+    #[arg(long)]
+    gpu: bool,
     /// Where files are written: programs that compilers disagree on, and in a folder for each run the rest
     #[arg(long, value_name = "DIR")]
     work: PathBuf,
@@ -78,6 +88,7 @@ fn main() -> ExitCode {
             Ok(true)
         }
         Command::GpuRun { cubins } => gpu::run(&cubins),
+        Command::GpuWords { cubin, seeds } => gpu::words(&cubin, &seeds).map(|()| true),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -95,6 +106,7 @@ fn judge(options: &Options) -> Judge {
         nvcc: options.nvcc.clone(),
         clang: options.clang.clone(),
         cxx: options.cxx.clone(),
+        gpu: options.gpu,
         work: options.work.join(options.seed.to_string()),
     }
 }

@@ -28,6 +28,14 @@ const FAST: [&str; 9] = [
     "__saturatef",
 ];
 
+/// Whether a statement calls mathematics, most of which begins with an approximation.
+pub(super) fn approximates(statement: &str) -> bool {
+    let calls = |name: &str| {
+        statement.contains(&format!("= {name}(")) || statement.contains(&format!("= {name}f("))
+    };
+    FAST.iter().chain(&ONE).chain(&TWO).any(|name| calls(name))
+}
+
 impl Maker {
     /// Variables and functions of a program that device code alone has.
     pub(super) fn declare_device(&mut self) -> String {

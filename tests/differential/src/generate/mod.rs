@@ -47,10 +47,12 @@ impl Program {
         self.launches.iter().all(Launch::has_old_streams_only)
     }
 
-    /// Whether many threads launch into one ordered stream, where a GPU's device runtime now and then loses a
-    /// launch (`compiler/docs/launch-optimiser.md`).
-    pub fn may_lose_launches(&self) -> bool {
-        self.launches.iter().any(|launch| launch.stream == Stream::EachInOrder)
+    /// Whether a GPU writes the same as the CPU device. It does not where many threads launch into one ordered stream, of which
+    /// its device runtime now and then loses a launch (`compiler/docs/launch-optimiser.md`), nor where instructions
+    /// approximate, whose last bits are the GPU's own.
+    pub fn suits_a_gpu(&self) -> bool {
+        self.launches.iter().all(|launch| launch.stream != Stream::EachInOrder)
+            && !self.statements.iter().any(|statement| device::approximates(statement))
     }
 }
 
