@@ -1,4 +1,4 @@
-// What ptxas 13.0 takes wrongly, written in another way behind instruction selection. Both faults were seen in its machine
+// What ptxas 13.0 takes wrongly, written in another way behind instruction selection. The faults were seen in its machine
 // code and on an H200 (compiler/docs/facts.md).
 //
 // Stores of a part of what a float instruction wrote (the low half of a `double`'s bits, a byte of a `float` in a union):
@@ -9,6 +9,9 @@
 //
 // Negations in minima and maxima: of `min.s32 %r1, %r2, -%r3; min.s32 %r4, %r1, %r5` it makes one instruction of three
 // operands (sm_90, sm_100) and loses the sign of the inner one's second operand. It keeps that of the first.
+//
+// Negations and absolute values of 16 bits: ptxas computes both in 32 bits and does not cut the result before an
+// instruction that asks for its sign, so that -(-32768) is 32768. Of a product by -1 it does.
 
 #include "ptxas.h"
 
@@ -29,8 +32,9 @@ namespace {
 namespace ptxas {
 
 /// NVPTX's instructions that are made here. Its own header, where they have names, is not installed.
-enum Made { Move16, Move32, Move64, Not, Add, MadeCount };
-constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32", "ADD32ri"};
+enum Made { Move16, Move32, Move64, Not, Add, Multiply16, Greater16, MadeCount };
+constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r",  "MOV_B64_r", "NOT_b32",
+                                                "ADD32ri",   "MULT16ri", "SMAX16rr"};
 
 class PtxasPass : public MachineFunctionPass {
 public:
@@ -54,6 +58,7 @@ private:
   bool copyNarrowed(MachineInstr &Store);
   Register negated(Register Of) const;
   bool negateFirst(MachineInstr &Least);
+  bool cutNegated(MachineInstr &I);
 
   const TargetInstrInfo *Instructions = nullptr;
   MachineRegisterInfo *Registers = nullptr;
@@ -151,6 +156,22 @@ bool PtxasPass::negateFirst(MachineInstr &Least) {
   return true;
 }
 
+/// Negates 16 bits by a product.
+bool PtxasPass::cutNegated(MachineInstr &I) {
+  StringRef Name = nameOf(I);
+  bool Absolute = Name == "ABS_S16";
+  if (!Absolute && Name != "NEG_S16")
+    return false;
+  Register Result = I.getOperand(0).getReg(), Of = I.getOperand(1).getReg();
+  Registers->clearKillFlags(Of);
+  Register Cut = insert(I, Multiply16, Of).addReg(Of).addImm(-1).getReg(0);
+  if (Absolute)
+    Cut = insert(I, Greater16, Of).addReg(Of).addReg(Cut).getReg(0);
+  Registers->replaceRegWith(Result, Cut);
+  I.eraseFromParent();
+  return true;
+}
+
 bool PtxasPass::runOnMachineFunction(MachineFunction &F) {
   Instructions = F.getSubtarget().getInstrInfo();
   Registers = &F.getRegInfo();
@@ -161,12 +182,11 @@ bool PtxasPass::runOnMachineFunction(MachineFunction &F) {
           Slot = Opcode;
   bool Changed = false;
   for (MachineBasicBlock &Block : F)
-    for (MachineInstr &I : make_early_inc_range(Block)) {
+    for (MachineInstr &I : make_early_inc_range(Block))
       if (I.mayStore())
         Changed |= copyNarrowed(I);
-      else if (I.getNumOperands() == 3)
-        Changed |= negateFirst(I);
-    }
+      else
+        Changed |= negateFirst(I) || cutNegated(I);
   return Changed;
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::judge::{Judge, Way};
 use crate::pack::{FIRST_SLOT, ROW, THREADS, WORDS};
-use crate::run::{Words, on_gpu};
+use crate::run::{Words, on_cpu, on_gpu};
 use crate::{Program, generate};
 
 /// On the machine with the GPU: a process for each cubin, so that a fault ends one only.
@@ -53,14 +53,17 @@ pub fn bundle(judge: &Judge, packs: &[Vec<u64>], out: &Path) -> Result<(), Strin
     write("run.sh", RUN_SH.as_bytes())
 }
 
-/// Writes what programs write on the GPU to standard output.
+/// Writes what programs write to standard output: those of a cubin on the GPU, those of PTX on the CPU device.
 ///
 /// # Errors
-/// When the file cannot be read, the output not be written, or what the driver says.
-pub fn words(cubin: &Path, seeds: &[u64]) -> Result<(), String> {
-    let bytes = std::fs::read(cubin).map_err(|error| format!("{}: {error}", cubin.display()))?;
-    let words = on_gpu(&bytes, seeds)?.concat();
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+/// When the file cannot be read, the output not be written, or what the device says.
+pub fn words(code: &Path, seeds: &[u64]) -> Result<(), String> {
+    let bytes = std::fs::read(code).map_err(|error| format!("{}: {error}", code.display()))?;
+    let words = match std::str::from_utf8(&bytes) {
+        Ok(ptx) => on_cpu(ptx, seeds)?,
+        Err(_) => on_gpu(&bytes, seeds)?,
+    };
+    let bytes: Vec<u8> = words.concat().iter().flat_map(|word| word.to_ne_bytes()).collect();
     std::io::stdout().write_all(&bytes).map_err(|error| error.to_string())
 }
 

@@ -41,8 +41,8 @@ pub enum Way {
     Clang,
     /// The host's compiler.
     Host,
-    /// `cdpc -O3` and ptxas, on this machine's GPU.
-    CdpcOnGpu,
+    /// `cdpc` with these options and ptxas, on this machine's GPU.
+    CdpcOnGpu(&'static [&'static str]),
     /// nvcc and ptxas, on this machine's GPU.
     NvccOnGpu,
 }
@@ -95,7 +95,7 @@ impl Way {
             Way::Nvcc => "nvcc".into(),
             Way::Clang => "clang".into(),
             Way::Host => "the host's compiler".into(),
-            Way::CdpcOnGpu => "cdpc -O3 on the GPU".into(),
+            Way::CdpcOnGpu(options) => format!("cdpc {} on the GPU", options.join(" ")),
             Way::NvccOnGpu => "nvcc on the GPU".into(),
         }
     }
@@ -104,7 +104,10 @@ impl Way {
     fn takes(self, program: &Program) -> bool {
         match self {
             Way::Host => program.plain,
-            Way::CdpcOnGpu | Way::NvccOnGpu => program.suits_a_gpu(),
+            Way::CdpcOnGpu([_, "--launch-abi", "documented" | "cdp2"]) => {
+                program.suits_a_gpu() && program.has_old_streams_only()
+            }
+            Way::CdpcOnGpu(_) | Way::NvccOnGpu => program.suits_a_gpu(),
             // They use entry points that know no other streams.
             Way::Clang | Way::Cdpc([_, "--launch-abi", "documented" | "cdp2"]) => {
                 program.has_old_streams_only()
@@ -135,7 +138,7 @@ impl Judge {
             ways.push(if number.is_multiple_of(2) { Way::Clang } else { Way::CdpcOfCuda });
         }
         if self.gpu {
-            ways.push(Way::CdpcOnGpu);
+            ways.extend([LEVELS[0], turn].map(Way::CdpcOnGpu));
             ways.extend(self.nvcc.is_some().then_some(Way::NvccOnGpu));
         }
         ways
@@ -208,7 +211,7 @@ impl Judge {
                 let bytes = output(&mut Command::new(&made))?;
                 Ok(bytes.map(|bytes| words(&bytes, FIRST_SLOT)))
             }
-            Way::CdpcOnGpu | Way::NvccOnGpu => match self.cubin(&made)? {
+            Way::CdpcOnGpu(_) | Way::NvccOnGpu => match self.cubin(&made)? {
                 Ok(cubin) => self.on_gpu(&cubin, &seeds),
                 Err(message) => Ok(Err(message)),
             },
@@ -223,14 +226,14 @@ impl Judge {
     fn on_gpu(&self, cubin: &Path, seeds: &[u64]) -> Result<Result<Vec<Words>, String>, String> {
         let this = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut run = Command::new(this);
-        run.arg("gpu-words").arg(cubin).args(seeds.iter().map(u64::to_string));
+        run.arg("words").arg(cubin).args(seeds.iter().map(u64::to_string));
         Ok(output(&mut run)?.map(|bytes| words(&bytes, WORDS)))
     }
 
     /// The file that a way makes of a pack: PTX, or a program of the host.
     fn made(&self, programs: &[Program], way: Way) -> Result<Result<PathBuf, String>, String> {
         let name = match way {
-            Way::Cdpc(_) | Way::CdpcOnGpu => "program.cdp",
+            Way::Cdpc(_) | Way::CdpcOnGpu(_) => "program.cdp",
             _ => "program.cu",
         };
         let source = self.work.join(name);
@@ -273,7 +276,7 @@ impl Judge {
             tool.clone().ok_or_else(|| format!("{} is not here", way.name()))
         };
         let mut command = match way {
-            Way::Cdpc(_) | Way::CdpcOfCuda | Way::CdpcOnGpu => {
+            Way::Cdpc(_) | Way::CdpcOfCuda | Way::CdpcOnGpu(_) => {
                 let mut command = Command::new(&self.cdpc);
                 command
                     .args(["build", "-w", "--emit", "ptx", "--arch", "sm_90", "--fmad", "false"]);
@@ -305,10 +308,8 @@ impl Judge {
                 command
             }
         };
-        match way {
-            Way::Cdpc(options) => drop(command.args(options)),
-            Way::CdpcOnGpu => drop(command.arg("-O3")),
-            _ => {}
+        if let Way::Cdpc(options) | Way::CdpcOnGpu(options) = way {
+            command.args(options);
         }
         Ok(command)
     }

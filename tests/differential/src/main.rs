@@ -33,10 +33,10 @@ enum Command {
         /// Cubins, with `NAME.txt` for `NAME-COMPILER.cubin` beside them
         cubins: Vec<PathBuf>,
     },
-    /// Writes what the programs of a cubin write on this machine's GPU, 64 bits a word
+    /// Writes what programs write, 64 bits a word: of a cubin on this machine's GPU, of PTX on the CPU device
     #[command(hide = true)]
-    GpuWords {
-        cubin: PathBuf,
+    Words {
+        code: PathBuf,
         /// The programs' numbers
         seeds: Vec<u64>,
     },
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
             Ok(true)
         }
         Command::GpuRun { cubins } => gpu::run(&cubins),
-        Command::GpuWords { cubin, seeds } => gpu::words(&cubin, &seeds).map(|()| true),
+        Command::Words { code, seeds } => gpu::words(&code, &seeds).map(|()| true),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
