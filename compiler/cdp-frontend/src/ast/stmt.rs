@@ -48,6 +48,8 @@ pub struct Label {
 #[derive(Debug)]
 pub enum LabelKind {
     Case(Expr),
+    /// GNU's `case first ... last:`
+    CaseRange(Expr, Expr),
     Default,
     /// `name:`, which a `goto` jumps to.
     Named(Ident),

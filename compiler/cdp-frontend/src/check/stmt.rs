@@ -11,6 +11,9 @@ use crate::ast::{self, Condition, LabelKind, PragmaKind, StmtKind as Ast};
 use crate::diagnostics::Code;
 use crate::source::Span;
 
+/// How many values a range of cases may have: each becomes one of the IR.
+const MAX_RANGE: i128 = 4096;
+
 impl<'a> Checker<'a> {
     /// Statements of a block whose scope is open.
     pub fn stmts(&mut self, stmts: &'a [ast::Stmt]) {
@@ -377,7 +380,7 @@ impl<'a> Checker<'a> {
         };
         let ty = state.ty;
         let loc = self.loc(label.span);
-        let value = match &label.kind {
+        let values = match &label.kind {
             LabelKind::Default => {
                 let id = self.new_label();
                 self.emit(StmtKind::Label(id), loc);
@@ -395,12 +398,34 @@ impl<'a> Checker<'a> {
             LabelKind::Named(_) => return,
             LabelKind::Case(value) => {
                 let Some(value) = self.case_value(value, ty) else { return };
-                value
+                value..=value
+            }
+            LabelKind::CaseRange(first, last) => {
+                let (first, last) = (self.case_value(first, ty), self.case_value(last, ty));
+                let (Some(first), Some(last)) = (first, last) else { return };
+                self.check_range(first, last, label.span);
+                first..=last.min(first.saturating_add(MAX_RANGE))
             }
         };
         let id = self.new_label();
         self.emit(StmtKind::Label(id), loc);
-        self.add_case(value, id, label.span);
+        for value in values {
+            if !self.add_case(value, id, label.span) {
+                break;
+            }
+        }
+    }
+
+    /// Whether a range of cases can be had: nvcc's device code tests the first value alone.
+    fn check_range(&mut self, first: i128, last: i128, span: Span) {
+        let what = if self.on_device() {
+            "GNU's ranges of `case` labels in device code are"
+        } else if last - first >= MAX_RANGE {
+            "GNU's ranges of more than 4096 `case` labels are"
+        } else {
+            return;
+        };
+        self.outside(Code::E0238, span, what, "test the value with `if`");
     }
 
     fn case_value(&mut self, expr: &'a ast::Expr, ty: QualType) -> Option<i128> {
@@ -437,15 +462,17 @@ impl<'a> Checker<'a> {
         constant
     }
 
-    fn add_case(&mut self, value: i128, label: ir::LabelId, span: Span) {
-        let Some(state) = self.f.switches.last_mut() else { return };
+    /// Notes a case, unless there is one of this value.
+    fn add_case(&mut self, value: i128, label: ir::LabelId, span: Span) -> bool {
+        let Some(state) = self.f.switches.last_mut() else { return false };
         if let Some(&first) = state.spans.get(&(value as i64)) {
             self.error(Code::E0329, span, format!("the case {value} stands twice"))
                 .secondary(first, "the first one");
-            return;
+            return false;
         }
         state.spans.insert(value as i64, span);
         state.cases.push(ir::SwitchLabel { value, label });
+        true
     }
 
     /// After a contradiction about what the function at hand returns: nothing that follows from it is said.

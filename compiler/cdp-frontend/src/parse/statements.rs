@@ -129,7 +129,7 @@ impl Parser<'_> {
     }
 
     /// ```text
-    /// label = "case" expression ":" | "default" ":" | name ":"
+    /// label = "case" expression [ "..." expression ] ":" | "default" ":" | name ":"
     /// ```
     fn label(&mut self) -> Parsed<Option<Label>> {
         let start = self.at;
@@ -137,11 +137,12 @@ impl Parser<'_> {
             Word::Case => {
                 self.at += 1;
                 let value = self.expression()?;
-                self.refuse_range(
-                    "GNU's ranges of `case` labels are",
-                    "write a label for each value",
-                )?;
-                LabelKind::Case(value)
+                if self.is(T::Ellipsis) {
+                    self.at += 1;
+                    LabelKind::CaseRange(value, self.expression()?)
+                } else {
+                    LabelKind::Case(value)
+                }
             }
             Word::Default => {
                 self.at += 1;
