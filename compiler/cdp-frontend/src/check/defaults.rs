@@ -1,14 +1,14 @@
 //! What an object starts with where its program writes nothing: default member initialisers
 //! (`struct S { int a = 3; };`), and the ones of `dim3`. All of it is constant: an initialiser of a
-//! member that is no constant is refused by name.
+//! member that is no constant is refused by name. Texts are constants here whose variables each module makes itself.
 
-use cdp_ir::{Const, Expr};
+use cdp_ir::{Const, Expr, ExprKind};
 
 use super::convert::Purpose;
 use super::ctype::{CField, CRecordId, CRecordKind, QualType};
 use super::init::Node;
 use super::scope::Memory;
-use super::state::Checker;
+use super::state::{Checker, TEXT_ID};
 use super::variable::{MAX_DEFAULT_BYTES, VarRequest};
 use crate::ast;
 use crate::diagnostics::Code;
@@ -44,8 +44,11 @@ impl<'a> Checker<'a> {
             return None;
         }
         let text = self.source_text(span);
+        // Between quotes stand no names.
         let uses_member = text
-            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .split('"')
+            .step_by(2)
+            .flat_map(|code| code.split(|c: char| !(c.is_alphanumeric() || c == '_')))
             .any(|word| !word.is_empty() && before.iter().any(|field| field.name == word));
         let what = "default member initialisers that are no constants are";
         if uses_member {
@@ -61,15 +64,55 @@ impl<'a> Checker<'a> {
                 Node::Value(self.convert(value, ty.unqualified(), Purpose::Init(name)))
             }
         };
+        let constant = self.node_const(&node, ty).filter(|value| self.is_of_any_place(value));
         self.f.discard_ir = outer;
         if self.node_poisoned(&node) {
             return None;
         }
-        let constant = self.node_const(&node, ty).filter(|constant| !has_address(constant));
-        if constant.is_none() {
-            self.refuse_default(span, what);
+        match &constant {
+            Some(value) => self.facts.default_texts |= has_text(value),
+            None => self.refuse_default(span, what),
         }
         constant
+    }
+
+    /// Whether a value may be that of a member wherever its objects are: texts are the only addresses that both sides,
+    /// and every function, have.
+    fn is_of_any_place(&self, value: &Const) -> bool {
+        value.all(&|part| match part {
+            Const::GlobalAddr { global, .. } => {
+                global.0 >= TEXT_ID || self.facts.texts.contains(&global.0)
+            }
+            Const::FunctionAddr(_) => false,
+            _ => true,
+        })
+    }
+
+    /// A value as the module at hand has it: texts that the checker alone knows (of default member initialisers, and of
+    /// objects of the other side) become variables of it.
+    pub fn placed_texts(&mut self, value: Const) -> Const {
+        let apart = self.facts.default_texts || !self.f.lent.is_empty();
+        if !apart || self.f.skips() || !has_text(&value) {
+            return value;
+        }
+        match value {
+            Const::GlobalAddr { global, offset } => {
+                let Some(known) = self.const_globals.get(&global.0).cloned() else {
+                    return Const::GlobalAddr { global, offset };
+                };
+                let text = self.string_global(known.0.clone(), known.1, Span::NONE);
+                let ExprKind::GlobalAddr(global) = text.kind else { unreachable!("a text") };
+                Const::GlobalAddr { global, offset }
+            }
+            Const::Array(items) => {
+                Const::Array(items.into_iter().map(|item| self.placed_texts(item)).collect())
+            }
+            Const::Record(fields) => {
+                let placed = |(at, value)| (at, self.placed_texts(value));
+                Const::Record(fields.into_iter().map(placed).collect())
+            }
+            scalar => scalar,
+        }
     }
 
     fn refuse_default(&mut self, span: Span, what: &str) {
@@ -196,7 +239,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// An address is another on the device than on the host.
-fn has_address(constant: &Const) -> bool {
-    !constant.all(&|part| !matches!(part, Const::GlobalAddr { .. } | Const::FunctionAddr(_)))
+/// Whether texts that the checker alone knows are part of it.
+fn has_text(constant: &Const) -> bool {
+    !constant.all(&|part| !matches!(part, Const::GlobalAddr { global, .. } if global.0 >= TEXT_ID))
 }

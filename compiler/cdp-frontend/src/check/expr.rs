@@ -162,20 +162,14 @@ impl<'a> Checker<'a> {
         let elem: QualType = QualType::from(self.string_elem(literal)).as_const();
         let ty = self.types.array_of(elem, Some(literal.units.len() as u64 + 1));
         let constant = self.string_const(literal);
-        let key: Vec<u8> = literal.units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
-        let addr = self.string_global(key, constant, ty, span);
+        let ir_ty = self.types.ir_type(ty);
+        let addr = self.string_global(constant, ir_ty, span);
         Value { string: Some(literal), ..Value::lvalue(addr, ty, span) }
     }
 
     /// The address of a constant array with this content, shared between equal ones.
-    pub fn string_global(
-        &mut self,
-        key: Vec<u8>,
-        constant: Const,
-        ty: QualType,
-        span: Span,
-    ) -> Expr {
-        let ir_ty = self.types.ir_type(ty);
+    pub fn string_global(&mut self, constant: Const, ir_ty: ir::TypeId, span: Span) -> Expr {
+        let key = text_key(&constant);
         let pointer = self.types.ir.pointer_to(ir_ty);
         let loc = self.loc(span);
         let skipped = self.f.skips() || self.unevaluated > 0;
@@ -529,6 +523,19 @@ impl<'a> Checker<'a> {
         }
         let ty = self.types.size_t();
         Some(self.int_value(i128::from(offset), ty, span))
+    }
+}
+
+/// What tells texts of one type apart.
+fn text_key(constant: &Const) -> Vec<u8> {
+    match constant {
+        Const::Bytes(bytes) => bytes.clone(),
+        Const::Array(units) => {
+            let values =
+                units.iter().map(|unit| if let Const::Int(value) = unit { *value } else { 0 });
+            values.flat_map(|value| (value as u32).to_le_bytes()).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Facts {
     pub borrowed: bool,
     /// String literals among the module's globals.
     pub texts: FastSet<u32>,
+    /// There are default member initialisers with texts, which no module has yet.
+    pub default_texts: bool,
     /// Names that are not declared because the parser refused or could not read their declarations.
     pub lost: FastSet<Symbol>,
     /// Checking an argument that names a device variable.

@@ -50,6 +50,7 @@ impl<'a> Checker<'a> {
             ret_auto: auto_ret,
             builtin_body: func.builtin,
             lints: self.body_lints(id, lowered),
+            errors_before: self.diags.error_count(),
             ..FnState::default()
         };
         let outer = std::mem::replace(&mut self.f, state);
@@ -67,6 +68,7 @@ impl<'a> Checker<'a> {
         self.finish_labels();
         self.check_missing_return(id, &mut body, block.close_span);
         self.check_shared_bytes();
+        self.check_lent();
         self.finish_body_lints(&body);
         let state = std::mem::replace(&mut self.f, outer);
         self.alone.clear();

@@ -128,8 +128,10 @@ impl<'a> Checker<'a> {
             return;
         }
         let outer = std::mem::take(&mut self.facts.borrowed);
+        let initialising = std::mem::replace(&mut self.f.initialising, true);
         let (ty, node) =
             self.constant_if(request.constexpr, |checker| checker.initializer(ty, init, text));
+        self.f.initialising = initialising;
         if !self.types.is_error(self.var(id).ty) {
             self.var_mut(id).ty = ty;
         }
@@ -161,6 +163,9 @@ impl<'a> Checker<'a> {
         }
         let span = self.var(id).span;
         let constant = self.default_const(ty);
+        if let Some(local) = self.var(id).local.filter(|_| self.var(id).constexpr) {
+            self.f.facts[local.0 as usize].value = Some(constant.clone());
+        }
         let addr = self.var_address(id, span);
         let loc = self.loc(span);
         let value = self.const_expr(constant, ty, loc);
@@ -202,6 +207,7 @@ impl<'a> Checker<'a> {
             true => self.constant_if(borrowed, |checker| checker.node_const(&node, ty)),
             false => None,
         };
+        let constant = constant.map(|value| self.placed_texts(value));
         if constant.as_ref().is_some_and(|value| !self.is_placed(id, value, init_span)) {
             return;
         }

@@ -128,9 +128,8 @@ impl<'a> Checker<'a> {
         bytes.push(0);
         let elem = QualType::from(Basic::Char).as_const();
         let ty = self.types.array_of(elem, Some(bytes.len() as u64));
-        let key =
-            bytes[..bytes.len() - 1].iter().flat_map(|&b| u32::from(b).to_le_bytes()).collect();
-        let addr = self.string_global(key, Const::Bytes(bytes), ty, span);
+        let ir_ty = self.types.ir_type(ty);
+        let addr = self.string_global(Const::Bytes(bytes), ir_ty, span);
         Value::lvalue(addr, ty, span)
     }
 
@@ -217,6 +216,9 @@ impl<'a> Checker<'a> {
         {
             let kind = Kind::ConstVar(id, constant.clone());
             return Value::new(kind, ty, span);
+        }
+        if let Some(lent) = self.lent(id, span) {
+            return lent;
         }
         if !self.check_var_side(id, span) {
             return self.error_value(span);

@@ -5,7 +5,7 @@ use cdp_ir::{Expr, ExprKind};
 
 use super::ctype::QualType;
 use super::scope::{ExecutionSpace, FnId, Memory, VarId};
-use super::state::Checker;
+use super::state::{Checker, PSEUDO_ID};
 use super::value::{Kind, Value};
 use crate::diagnostics::Code;
 use crate::source::Span;
@@ -118,19 +118,7 @@ impl<'a> Checker<'a> {
             if !on_device || self.borrows(constexpr) {
                 return true;
             }
-            let message = format!("the host variable `{name}` is used in device code");
-            let cure = match self.is_system(declared) {
-                true => "use it in host code, before the launch or after it".to_owned(),
-                false if constexpr => format!(
-                    "read it into a `constexpr` variable of this function, or declare `{name}` as `__device__` or `__constant__`"
-                ),
-                false => format!(
-                    "declare `{name}` as `__device__`, `__constant__` or `__managed__`, or pass its value as a parameter"
-                ),
-            };
-            self.error(Code::E0503, span, message)
-                .secondary(declared, "this is in the memory of the host program")
-                .help(cure);
+            self.report_host_variable(id, span);
             return false;
         }
         if memory == Memory::Managed || caller.on_device() || self.facts.symbol_context {
@@ -151,6 +139,104 @@ impl<'a> Checker<'a> {
             .secondary(declared, "this is in device memory")
             .help(cure);
         false
+    }
+
+    /// E0503: device code needs a variable of the host's as an object in memory.
+    fn report_host_variable(&mut self, id: VarId, span: Span) {
+        let var = self.var(id);
+        let (constexpr, declared) = (var.constexpr, var.span);
+        let name = self.text(var.name);
+        let message = format!("the host variable `{name}` is used in device code");
+        let cure = match self.is_system(declared) {
+            true => "use it in host code, before the launch or after it".to_owned(),
+            false if constexpr => format!(
+                "read it into a `constexpr` variable of this function, or declare `{name}` as `__device__` or `__constant__`"
+            ),
+            false => format!(
+                "declare `{name}` as `__device__`, `__constant__` or `__managed__`, or pass its value as a parameter"
+            ),
+        };
+        self.error(Code::E0503, span, message)
+            .secondary(declared, "this is in the memory of the host program")
+            .help(cure);
+    }
+
+    // --- `constexpr` objects of the host in device code ---------------------------------------------
+
+    /// The object that device code names by a `constexpr` array or record of the host's. Values are taken from it by
+    /// [`Self::taken`]; where none is, [`Self::check_lent`] says that device code has no such object.
+    pub fn lent(&mut self, id: VarId, span: Span) -> Option<Value<'a>> {
+        let var = self.var(id);
+        let known = var.memory == Memory::Host
+            && var.constexpr
+            && self.on_device()
+            && self.unevaluated == 0
+            && self.facts.constant == 0
+            && self.const_globals.contains_key(&(PSEUDO_ID | id.0));
+        if !known {
+            return None;
+        }
+        let ty = var.ty;
+        self.f.lent.push((id, span));
+        let loc = self.loc(span);
+        let pointee = self.types.ir_type(ty);
+        let pointer = self.types.ir.pointer_to(pointee);
+        let addr = Expr::new(ExprKind::GlobalAddr(ir::GlobalId(PSEUDO_ID | id.0)), pointer, loc);
+        Some(Value::lvalue(addr, ty, span))
+    }
+
+    /// What is read, as a constant if it is a part of a lent object. nvcc takes elements of arrays in initialisers alone.
+    pub fn taken(&mut self, read: Expr) -> Expr {
+        if self.f.lent.is_empty() {
+            return read;
+        }
+        let addr = match &read.kind {
+            ExprKind::Load { addr, .. } => addr,
+            ExprKind::LoadBits { base, .. } => base,
+            _ => return read,
+        };
+        let Some(ExprKind::GlobalAddr(root)) = addr.root().map(|root| &root.kind) else {
+            return read;
+        };
+        let lent = |(id, _): &(VarId, Span)| PSEUDO_ID | id.0 == root.0;
+        let Some(at) = self.f.lent.iter().rposition(lent) else { return read };
+        let element = matches!(addr.kind, ExprKind::IndexAddr { .. });
+        if element && !self.types.ir.is_aggregate(read.ty) && !self.f.initialising {
+            return read;
+        }
+        let Some(value) = self.taken_value(&read) else { return read };
+        let value = self.placed_texts(value);
+        if !self.may_stand(&value) {
+            return read;
+        }
+        self.f.lent.remove(at);
+        Expr { kind: ExprKind::Const(value), ..read }
+    }
+
+    /// The value of a load from a lent object; a bit-field's is that of a member of its record.
+    fn taken_value(&mut self, read: &Expr) -> Option<ir::Const> {
+        let ExprKind::LoadBits { base, field, .. } = &read.kind else {
+            return self.evaluator().value(read);
+        };
+        let record = self.load_from((**base).clone(), false, read.loc);
+        match self.evaluator().value(&record)? {
+            ir::Const::Record(fields) => {
+                let found = fields.into_iter().find(|(at, _)| at == field);
+                Some(found.map_or(ir::Const::Zero, |(_, value)| value))
+            }
+            _ => None,
+        }
+    }
+
+    /// E0503 where lent objects are used for more than their values. Behind an error nothing is sure.
+    pub fn check_lent(&mut self) {
+        let lent = std::mem::take(&mut self.f.lent);
+        if self.diags.error_count() > self.f.errors_before {
+            return;
+        }
+        for (id, span) in lent {
+            self.report_host_variable(id, span);
+        }
     }
 
     // --- writing -----------------------------------------------------------------------------------

@@ -121,6 +121,12 @@ pub struct FnState {
     pub launch_hints: ir::LaunchHints,
     /// The `__shared__` variables that it defines.
     pub shared: Vec<VarId>,
+    /// `constexpr` objects of the host's that it names and whose values have not been taken.
+    pub lent: Vec<(VarId, Span)>,
+    /// Inside the initialiser of a variable.
+    pub initialising: bool,
+    /// How many errors there were before it.
+    pub errors_before: usize,
     /// Names that do not exist and are used in it, members with their record: each is reported once.
     pub refused: FastSet<(Option<super::ctype::CRecordId>, Symbol)>,
     /// It is of the host and was told that `threadIdx` and its like are the device's.
@@ -387,6 +393,7 @@ impl<'a> Checker<'a> {
 
     /// A constant of a type.
     pub fn const_expr(&mut self, value: ir::Const, ty: QualType, loc: ir::Loc) -> ir::Expr {
+        let value = self.placed_texts(value);
         let ty = self.types.ir_type(ty);
         ir::Expr::new(ir::ExprKind::Const(value), ty, loc)
     }

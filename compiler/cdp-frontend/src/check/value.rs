@@ -375,9 +375,13 @@ impl<'a> Checker<'a> {
         let ty = self.types.ir_type(value.ty);
         match value.kind {
             Kind::RValue(expr) => expr,
-            Kind::LValue(addr) => self.load_from(addr, volatile, loc),
+            Kind::LValue(addr) => {
+                let read = self.load_from(addr, volatile, loc);
+                self.taken(read)
+            }
             Kind::BitField { base, field } => {
-                Expr::new(ExprKind::LoadBits { base: Box::new(base), field, volatile }, ty, loc)
+                let kind = ExprKind::LoadBits { base: Box::new(base), field, volatile };
+                self.taken(Expr::new(kind, ty, loc))
             }
             Kind::ConstVar(_, constant) => Expr::new(ExprKind::Const(constant), ty, loc),
             Kind::Builtin(variable) => self.read_builtin(variable, value.ty, loc),

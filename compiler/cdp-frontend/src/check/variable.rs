@@ -387,6 +387,7 @@ impl<'a> Checker<'a> {
                 let constant = self.constant_if(self.var(id).constexpr, |checker| {
                     checker.static_initial(id, ty, init, text, device)
                 });
+                let constant = constant.map(|value| self.placed_texts(value));
                 let constant = constant.filter(|value| self.is_placed(id, value, init.span));
                 self.f.discard_ir = before;
                 self.f.space = outer;
@@ -398,7 +399,9 @@ impl<'a> Checker<'a> {
                 self.check_complete(id, name.span);
                 let ty = self.var(id).ty;
                 let ones = memory != Memory::Shared && self.has_defaults(ty);
-                ones.then(|| self.default_const(ty))
+                let constant = ones.then(|| self.default_const(ty));
+                let own = device == self.device_pass();
+                constant.map(|value| if own { self.placed_texts(value) } else { value })
             }
         };
         self.check_complete(id, name.span);
@@ -526,10 +529,9 @@ impl<'a> Checker<'a> {
         } else if self.has_auto(ty) {
             let message = format!("`{text}` needs an initialiser to deduce its type from");
             self.error(Code::E0331, name.span, message);
-        } else if request.constexpr
-            || (self.is_const_object(ty)
-                && !self.all_defaulted(ty)
-                && !self.given_from_outside(request))
+        } else if self.is_const_object(ty)
+            && !self.all_defaulted(ty)
+            && (request.constexpr || !self.given_from_outside(request))
         {
             let message = format!("`{text}` is `const` and needs an initialiser");
             self.error(Code::E0313, name.span, message);
