@@ -1,6 +1,7 @@
-// Programs that ask for nvcc by its name, in the file itself and in a header of theirs.
+// Programs that ask for nvcc by its name, in the file itself, in a header of theirs, and in one above a header.
 #include <cstdio>
 #include "nvcc_conditions.h"
+#include "nvcc_conditions_above.h"
 
 #if !defined(__NVCC__) || !__NVCC__
 #error "compile with nvcc"
@@ -24,7 +25,7 @@ struct Image {
     BOTH bool has(int x) const { return x >= 0 && x < width; }
 };
 
-__global__ void child(Image image, int x) { printf("%d %d\n", image.has(x), twice(x)); }
+__global__ void child(Image image, int x) { printf("%d %d %d\n", image.has(x), twice(x), eight_times(x)); }
 
 __global__ void parent(Image image)
 {

@@ -200,7 +200,14 @@ fn is_installed(path: &Path, request: &ClangRequest) -> bool {
 /// Files that messages name when there are errors, and where in them clang refused something that has a cure.
 fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
     let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
-    for line in messages.lines().filter_map(Line::read) {
+    for line in messages.lines() {
+        // What a file lacks may be a matter of one that includes it.
+        if let Some(above) = line.strip_prefix("In file included from ") {
+            let file = above.trim_end_matches(':').rsplit_once(':').map(|(file, _)| file);
+            files.extend(file.map(|file| (PathBuf::from(file), Places::new())));
+            continue;
+        }
+        let Some(line) = Line::read(line) else { continue };
         for (file, at) in constrained(line.text) {
             files.entry(PathBuf::from(file)).or_default().push((at, Cure::BothSides));
         }
@@ -282,6 +289,10 @@ pub(super) fn edited(text: &str, edits: BTreeMap<usize, (usize, String)>) -> Opt
     let mut made = String::with_capacity(text.len() + 256 * edits.len());
     let mut done = 0;
     for (start, (end, new)) in edits {
+        // What lies within another part waits for the next reading.
+        if start < done {
+            continue;
+        }
         made.push_str(&text[done..start]);
         made.push_str(&new);
         done = end;

@@ -34,6 +34,8 @@ pub(super) enum Lenient {
     Braces,
     /// An array of a length that is computed, with first elements.
     Filled,
+    /// A parameter's default value that is meant to be something outside of its name (`size_t n = n`).
+    OwnDefault,
     /// A pragma about unrolling without a loop, or that says what another has said or cannot be, which nvcc passes over.
     Unroll,
 }
@@ -67,6 +69,8 @@ impl Lenient {
             Some(Lenient::Braces)
         } else if starts("variable-sized object may not be initialized") {
             Some(Lenient::Filled)
+        } else if starts("default argument references parameter '") {
+            Some(Lenient::OwnDefault)
         } else if UNROLLS_NOTHING.iter().any(|text| starts(text)) {
             Some(Lenient::Unroll)
         } else {
@@ -115,6 +119,7 @@ impl Lenient {
                 (&text[name] == "main").then(|| (at..at, "int ".into()))
             }
             Lenient::Filled => filled(text, at),
+            Lenient::OwnDefault => own_default(text, at),
             Lenient::Unroll => unrolls(text, at).map(|line| (line, String::new())),
             Lenient::Braces => {
                 let types = ["dim3", "dim3", "size_t", "cudaStream_t"];
@@ -123,6 +128,66 @@ impl Lenient {
             }
         }
     }
+}
+
+/// The value of that name from before the function, under another name. EDG takes the name of a parameter for known behind
+/// its default value only.
+fn own_default(text: &str, at: usize) -> Option<(Range<usize>, String)> {
+    let name = name_at(text, at)?;
+    let start = start_of_declaration(text, at)?;
+    let outer = &text[name.clone()];
+    let alias = format!("__cdp_{outer}_{at}");
+    let declared = format!("static constexpr auto {alias} = {outer}; ");
+    let new = format!("{declared}{}{alias}", &text[start..name.start]);
+    (name.start == at).then_some((start..name.end, new))
+}
+
+/// Where the declaration begins in whose parameters a place is.
+fn start_of_declaration(text: &str, at: usize) -> Option<usize> {
+    let (mut depth, mut end) = (1u32, at);
+    let bytes = text.as_bytes();
+    while end > 0 {
+        let byte = bytes[end - 1];
+        let is_end = match byte {
+            b')' => {
+                depth += 1;
+                false
+            }
+            b'(' => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            b';' | b'{' | b'}' => true,
+            b':' => bytes[end] != b':' && !text[..end - 1].ends_with(':'),
+            _ => false,
+        };
+        if is_end && depth == 0 {
+            // Within a comment it is none.
+            let before = &text[..end];
+            let line = before.rfind('\n').map_or(0, |place| place + 1);
+            let note = before[line..].find("//").map(|place| line + place);
+            let block = before.rfind("/*").filter(|open| !before[*open..].contains("*/"));
+            match note.or(block) {
+                Some(open) => end = open,
+                None => return Some(behind_comments(text, end)),
+            }
+            continue;
+        }
+        end -= 1;
+    }
+    None
+}
+
+/// The first place from one on that is in no blank, comment or directive.
+fn behind_comments(text: &str, at: usize) -> usize {
+    let rest = text[at..].trim_start();
+    let start = text.len() - rest.len();
+    let length = match rest {
+        _ if rest.starts_with("//") || rest.starts_with('#') => rest.find('\n'),
+        _ if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+        _ => None,
+    };
+    length.map_or(start, |length| behind_comments(text, start + length))
 }
 
 /// The line of the pragma about unrolling that a place is in, or that stands before it with nothing between.
@@ -302,6 +367,31 @@ mod tests {
         let main = "a type specifier is required for all declarations";
         assert_eq!(cured(main, "main() {}", "main").unwrap(), "int main() {}");
         assert_eq!(cured(main, "other() {}", "other"), None);
+    }
+
+    #[test]
+    fn defaults_named_as_their_parameters_are_those_outside() {
+        let said = "default argument references parameter 'n'";
+        let cured = |text: &str| {
+            let made = cured(said, text, "n)")?;
+            let digits = |c: char| c.is_ascii_digit();
+            Some(
+                made.split("__cdp_n_")
+                    .map(|part| part.trim_start_matches(digits))
+                    .collect::<Vec<_>>()
+                    .join("@"),
+            )
+        };
+        assert_eq!(
+            cured("struct S { int a; // of; two\n  static void f(A::B<(1)> *x, int n = n) {} };")
+                .unwrap(),
+            "struct S { int a; // of; two\n  static constexpr auto @ = n; static void f(A::B<(1)> *x, int n = @) {} };"
+        );
+        assert_eq!(
+            cured("public: /* ; */\n template <int K> void f(int n=n);").unwrap(),
+            "public: /* ; */\n static constexpr auto @ = n; template <int K> void f(int n=@);"
+        );
+        assert_eq!(cured("void f(int n = n);"), None);
     }
 
     #[test]

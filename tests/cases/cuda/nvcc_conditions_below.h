@@ -1,0 +1,1 @@
+HEADER_BOTH inline int eight_times(int x) { return 2 * quadrupled(x); }
