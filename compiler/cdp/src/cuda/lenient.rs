@@ -36,9 +36,19 @@ pub(super) enum Lenient {
     Filled,
     /// A parameter's default value that is meant to be something outside of its name (`size_t n = n`).
     OwnDefault,
+    /// A member template of a type that is not known yet is named without `template`.
+    TemplateWord,
     /// A pragma about unrolling without a loop, or that says what another has said or cannot be, which nvcc passes over.
     Unroll,
 }
+
+/// How clang's messages about [`Lenient::TemplateWord`] begin: where the words are read, and where a comparison of a
+/// function comes of them.
+const WITHOUT_TEMPLATE: [&str; 3] = [
+    "missing 'template' keyword prior to dependent template name",
+    "reference to overloaded function could not be resolved",
+    "reference to non-static member function must be called",
+];
 
 /// How clang's messages about [`Lenient::Unroll`] begin. Some are of other mistakes too.
 const UNROLLS_NOTHING: [&str; 7] = [
@@ -71,6 +81,8 @@ impl Lenient {
             Some(Lenient::Filled)
         } else if starts("default argument references parameter '") {
             Some(Lenient::OwnDefault)
+        } else if WITHOUT_TEMPLATE.iter().any(|text| starts(text)) {
+            Some(Lenient::TemplateWord)
         } else if UNROLLS_NOTHING.iter().any(|text| starts(text)) {
             Some(Lenient::Unroll)
         } else {
@@ -120,6 +132,10 @@ impl Lenient {
             }
             Lenient::Filled => filled(text, at),
             Lenient::OwnDefault => own_default(text, at),
+            Lenient::TemplateWord => {
+                let name = member_template(text, at)?;
+                Some((name..name, "template ".into()))
+            }
             Lenient::Unroll => unrolls(text, at).map(|line| (line, String::new())),
             Lenient::Braces => {
                 let types = ["dim3", "dim3", "size_t", "cudaStream_t"];
@@ -188,6 +204,53 @@ fn behind_comments(text: &str, at: usize) -> usize {
         _ => None,
     };
     length.map_or(start, |length| behind_comments(text, start + length))
+}
+
+/// Where the name of the first member template stands that is called with its arguments in a statement.
+fn member_template(text: &str, at: usize) -> Option<usize> {
+    let is_member = |place: usize| {
+        let before = text[..place].trim_end();
+        ["::", ".", "->"].iter().any(|sign| before.ends_with(sign))
+    };
+    let is_called = |behind: &str| {
+        let inner = behind.trim_start().strip_prefix('<');
+        let end = inner.and_then(|inner| Some((inner, end_of_arguments(inner)?)));
+        end.is_some_and(|(inner, end)| inner[end..].trim_start().starts_with('('))
+    };
+    let mut place = at;
+    while place < text.len() {
+        let rest = &text[place..];
+        let word = rest.bytes().take_while(|byte| is_word(*byte)).count();
+        if word > 0 && is_member(place) && is_called(&rest[word..]) {
+            let before = text[..place].trim_end_matches(|c: char| !c.is_alphanumeric());
+            return (!before.ends_with("template")).then_some(place);
+        }
+        let next = rest.chars().next()?;
+        if matches!(next, ';' | '{' | '}') {
+            return None;
+        }
+        place += if word > 0 { word } else { next.len_utf8() };
+    }
+    None
+}
+
+/// How long the arguments of a template are behind their `<`, with the `>`.
+fn end_of_arguments(text: &str) -> Option<usize> {
+    let (mut angles, mut depth) = (1u32, 0u32);
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.checked_sub(1)?,
+            b'<' if depth == 0 => angles += 1,
+            b'>' if depth == 0 => angles -= 1,
+            b';' | b'{' | b'}' => return None,
+            _ => {}
+        }
+        if angles == 0 {
+            return Some(place + 1);
+        }
+    }
+    None
 }
 
 /// The line of the pragma about unrolling that a place is in, or that stands before it with nothing between.
@@ -392,6 +455,29 @@ mod tests {
             "public: /* ; */\n static constexpr auto @ = n; template <int K> void f(int n=@);"
         );
         assert_eq!(cured("void f(int n = n);"), None);
+    }
+
+    #[test]
+    fn member_templates_get_their_word() {
+        let cured = |at: &str, text: &str| {
+            cured("missing 'template' keyword prior to dependent template name 'to'", text, at)
+        };
+        assert_eq!(cured("to", "Cast<T, U>::to<N>(d);").unwrap(), "Cast<T, U>::template to<N>(d);");
+        assert_eq!(
+            cured("Cast", "Cast<T, U>::to<2 * (N > 1)>(\n d, a < b);").unwrap(),
+            "Cast<T, U>::template to<2 * (N > 1)>(\n d, a < b);"
+        );
+        assert_eq!(
+            cured("b", "b.to<N>(1) + p->to<N>(2)").unwrap(),
+            "b.template to<N>(1) + p->to<N>(2)"
+        );
+        assert_eq!(
+            cured("p->", "b.to<N>(1) + p->to<N>(2)").unwrap(),
+            "b.to<N>(1) + p->template to<N>(2)"
+        );
+        assert_eq!(cured("b", "b.value < N > (2)").as_deref(), Some("b.template value < N > (2)"));
+        assert_eq!(cured("b", "b.template to<N>(1)"), None);
+        assert_eq!(cured("b", "b.to(1); c.to<N>(1);"), None);
     }
 
     #[test]
