@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
         let theirs = trial(format!("{name}::nvcc"), move || with_nvcc(&b));
         trials.push(theirs.with_ignored_flag(!oracle::has_nvcc() || lacks));
     }
-    let others: [(&str, fn() -> Outcome); 24] = [
+    let others: [(&str, fn() -> Outcome); 25] = [
         ("messages", messages),
         ("watched_in_other_orders", watched_in_other_orders),
         ("graph_and_layout", graph_and_layout),
@@ -48,6 +48,7 @@ pub fn trials() -> Vec<Trial> {
         ("objects_alone", cuda_objects::objects_alone),
         ("managed_objects", cuda_objects::managed_objects),
         ("static_names", cuda_objects::static_names),
+        ("own_names", cuda_objects::own_names),
         ("host_files", cuda_objects::host_files),
         ("libraries", cuda_objects::libraries),
         ("read_once", read_once),
@@ -85,7 +86,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 }
 
 /// A command in a folder; what it printed on both streams.
-fn run_in(folder: &Path, args: &[&str]) -> Result<(i32, String, String), Failed> {
+pub(crate) fn run_in(folder: &Path, args: &[&str]) -> Result<(i32, String, String), Failed> {
     let mut command = cdpc();
     command.args(args).current_dir(folder).env_remove("CDP_CACHE_DIR");
     if let Some(library) = runtime_archive() {

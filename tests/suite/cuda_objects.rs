@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::cuda::{COMPUTE_90, contains, finish, folder, link_by_nvcc, succeed, write};
+use crate::cuda::{COMPUTE_90, contains, finish, folder, link_by_nvcc, run_in, succeed, write};
 use crate::oracle;
 use crate::run::{execute, runtime_library};
 use crate::support::Outcome;
@@ -49,6 +49,49 @@ pub fn static_names() -> Outcome {
     succeed(dir, &["build", "a.cu", "sub/a.cu", "-o", "program"])?;
     let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
     execute(&program, "output", PARTS_SAY)
+}
+
+/// A file of the program of [`own_names`]: both define variables and functions of the same names.
+fn own_part(letter: char) -> String {
+    format!(
+        "#include <cstdio>
+__constant__ int size;
+__device__ int counter, from_{letter} = 1;
+static __managed__ int shown;
+__device__ int step(int n) {{ return n * size + '{letter}'; }}
+static __global__ void child(int n) {{ atomicAdd(&counter, step(n)); shown += from_{letter}; }}
+__global__ void parent_{letter}(int n) {{ child<<<1, 1>>>(n); }}
+int run_{letter}(int value) {{
+    cudaMemcpyToSymbol(size, &value, sizeof value);
+    parent_{letter}<<<1, 1>>>(10);
+    if (cudaDeviceSynchronize() != cudaSuccess) return -1;
+    int sum;
+    cudaMemcpyFromSymbol(&sum, counter, sizeof sum);
+    return sum * 10 + shown;
+}}\n"
+    )
+}
+
+/// Without `-rdc=true` files may define variables and functions of device code of the same names, as for nvcc.
+pub fn own_names() -> Outcome {
+    let folder = folder()?;
+    let dir = folder.path();
+    let main = "int run_b(int);\nint main() { std::printf(\"%d %d %d\\n\", run_a(2), run_b(5), run_a(3)); }\n";
+    write(dir, "a.cu", &(own_part('a') + main))?;
+    write(dir, "b.cu", &own_part('b'))?;
+    // The sums of both: 20 + 97, 50 + 98, and 30 + 97 more.
+    let says = "1171 1481 2442\n";
+    for how in ["-O3", "-rdc=false"] {
+        let build = ["build", how, "a.cu", "b.cu", "-o", "program"];
+        succeed(dir, &build)?;
+        let program = std::fs::read(dir.join("program")).map_err(|error| error.to_string())?;
+        execute(&program, "output", says)?;
+    }
+    let (code, _, stderr) = run_in(dir, &["build", "-rdc=true", "a.cu", "b.cu", "-o", "program"])?;
+    if code == 0 {
+        return Err("-rdc=true links variables of one name".into());
+    }
+    contains("the message", &stderr, "is defined in more than one input")
 }
 
 /// `-c` makes an object that cdpc, and nvcc's device link with the system's linker, make programs of; the

@@ -25,6 +25,7 @@ use crate::managed;
 use crate::memset::{MEMSET, MEMSET_2D, MEMSET_BOX, link_memset};
 use crate::narrow;
 use crate::options::{DebugInfo, LowerOptions};
+use crate::own;
 use crate::raise::place::{self, LaunchPlace};
 use crate::raw;
 use crate::returns;
@@ -75,6 +76,9 @@ pub fn lower_clang(
         let data = machine.get_target_data();
         raw::forget_groups(&module);
         join_statics(&module);
+        if !options.module_id.is_empty() {
+            own::of_device(&module, &options.module_id);
+        }
         own_tables(&module);
         annotated_limits(context, &module);
         keep_what_host_code_names(&module);

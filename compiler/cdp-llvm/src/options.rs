@@ -130,7 +130,8 @@ pub struct LowerOptions {
     pub host_runtime: HostRuntime,
     /// On the device pass: `static` kernels and variables, which host code finds by name, get names
     /// with this in it that are visible to the linker. For objects that other tools link; empty
-    /// otherwise. The host pass has it in [`CudartUnit::module_id`].
+    /// otherwise. The host pass has it in [`CudartUnit::module_id`]. On clang's modules: what they define is their
+    /// own, but for kernels.
     pub module_id: String,
     /// On modules of other front ends: launches that cannot be taken over are errors
     /// ([`crate::foreign::raise_foreign`]). Otherwise they stay as the other compiler wrote them.

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use cdp_frontend::ast_print;
 use cdp_toolchain::{
-    Arch, DeviceObject, FatbinInput, FatbinOptions, ImageKind, Job, JobOptions, Linked,
-    ObjectParts, fatbinary,
+    Arch, DeviceObject, FailureKind, FatbinInput, FatbinOptions, ImageKind, Job, JobOptions,
+    Linked, ObjectParts, fatbinary,
 };
 
 use crate::analysis::{Analysis, Pass, SourceInput, analyse};
@@ -71,8 +71,21 @@ impl Compiler {
     pub fn build(&self, request: &BuildRequest) -> Result<BuildOutput, Failure> {
         let started = Instant::now();
         let mut build = Build { compiler: self, request, out: BuildOutput::default() };
-        let result = build.run();
+        let mut result = build.run();
         let mut out = build.out;
+        if result.as_ref().is_err_and(is_defined_twice) && may_be_their_own(request) {
+            let options = CompileOptions { relocatable: Some(false), ..request.options.clone() };
+            let again = BuildRequest {
+                options: &options,
+                runtime_library: request.runtime_library.clone(),
+                host_link: request.host_link.clone(),
+                ..*request
+            };
+            let mut build = Build { compiler: self, request: &again, out: BuildOutput::default() };
+            if let Ok(bytes) = build.run() {
+                (result, out) = (Ok(bytes), build.out);
+            }
+        }
         out.commands = request.job.commands();
         out.timings.total = started.elapsed().as_secs_f64();
         match result {
@@ -83,6 +96,18 @@ impl Compiler {
             }
         }
     }
+}
+
+/// Whether a device link found that files define a variable or a function of one name.
+fn is_defined_twice(failure: &Failure) -> bool {
+    let Failure::Error { error: Error::Tool(error), .. } = failure else { return false };
+    error.explanation().is_some_and(|known| known.kind == FailureKind::MultipleDefinition)
+}
+
+/// Whether these may be the files' own, as for nvcc: programs of several `.cu` files are mostly built without `-rdc=true`.
+fn may_be_their_own(request: &BuildRequest<'_>) -> bool {
+    let files = request.inputs.iter().filter(|input| matches!(input, Input::Cuda(_)));
+    request.options.relocatable.is_none() && files.count() > 1
 }
 
 pub(crate) struct Build<'a> {

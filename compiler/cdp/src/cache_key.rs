@@ -199,6 +199,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         source_date_epoch: _,
         cudadevrt,
         stands_alone,
+        relocatable,
         mend_declarations,
         cxx_standard,
         cache_dir: _,
@@ -219,7 +220,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("host-args", format!("{host_args:?}"));
     key.field("macros", format!("{macros:?}"));
     key.field("warnings", format!("{warnings:?}"));
-    key.field("devrt", format!("{cudadevrt:?} {stands_alone}"));
+    key.field("devrt", format!("{cudadevrt:?} {stands_alone} {relocatable:?}"));
     key.field("std", format!("{cxx_standard:?}"));
     key.field("mend", [u8::from(*mend_declarations)]);
 }

@@ -79,6 +79,10 @@ pub struct CompileOptions {
     /// Objects of [`crate::Goal::CudaObject`] register their device code themselves, as nvcc's do without `-rdc=true`, where it
     /// needs nothing of other objects and no device link has taken it in.
     pub stands_alone: bool,
+    /// `-rdc`: whether variables and functions of device code in `.cu` files are seen by other files. `false`: they are
+    /// their file's own, as nvcc has it without `-rdc=true`. `None`: they are seen, unless files of a program define some
+    /// of the same name.
+    pub relocatable: Option<bool>,
     /// `--fix`: mend PTX and objects that declare kernels of other files as functions, as clang does.
     pub mend_declarations: bool,
     /// `-std=` for `.cu` files, `gnu++17` unless given; `.cdp` is one language.
@@ -125,6 +129,7 @@ impl Default for CompileOptions {
             source_date_epoch: None,
             cudadevrt: Cudadevrt::Auto,
             stands_alone: false,
+            relocatable: None,
             mend_declarations: false,
             cxx_standard: None,
             cache_dir: None,

@@ -71,6 +71,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("maxrregcount", "a number of registers"),
     ("cudadevrt", "auto, always or never"),
     (
+        "relocatable",
+        "true or false: whether `.cu` files see each other's device variables; by default if their names differ",
+    ),
+    (
         "stands-alone",
         "true or false: whether objects register device code that no device link has taken in",
     ),
@@ -208,6 +212,7 @@ impl CompileOptions {
                 )?;
             }
             "stands-alone" => self.stands_alone = bool_of(value)?,
+            "relocatable" => self.relocatable = Some(bool_of(value)?),
             "threads" => self.threads = number(value)?,
             "fix" => self.mend_declarations = bool_of(value)?,
             "disk-includes" => self.disk_includes = bool_of(value)?,

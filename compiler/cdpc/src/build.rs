@@ -50,7 +50,8 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
     options.nvlink_args = args.xnvlink.clone();
     options.host_args = host_words(&args.host);
     options.mend_declarations = args.fix;
-    let is_relocatable = args.source.relocatable_device_code == Some(true);
+    options.relocatable = args.source.relocatable_device_code;
+    let is_relocatable = options.relocatable == Some(true);
     options.stands_alone = args.compile_only && args.emit.is_none() && !is_relocatable;
     options.print_after = match &args.print_after {
         None => None,

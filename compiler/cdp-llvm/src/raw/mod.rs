@@ -519,6 +519,12 @@ pub(crate) fn replace_uses<'ctx>(old: BasicValueEnum<'ctx>, new: BasicValueEnum<
     unsafe { LLVMReplaceAllUsesWith(old.as_value_ref(), new.as_value_ref()) }
 }
 
+/// Whether a value is one of which nothing is known.
+pub(crate) fn is_undef(value: BasicValueEnum<'_>) -> bool {
+    // SAFETY: a live value.
+    unsafe { LLVMIsUndef(value.as_value_ref()) != 0 }
+}
+
 /// A call as the instruction that it is.
 pub(crate) fn instruction<'ctx>(call: CallSiteValue<'ctx>) -> InstructionValue<'ctx> {
     // SAFETY: calls are instructions.

@@ -196,6 +196,11 @@ pub(super) fn unit_id(source: &SourceInput, options: &CompileOptions) -> String 
     id
 }
 
+/// What tells a file's variables of device code from those of other files, where they are its own.
+pub(super) fn own_names(source: &SourceInput, options: &CompileOptions) -> Option<String> {
+    (options.relocatable == Some(false)).then(|| unit_id(source, options))
+}
+
 /// What nvcc forgives, in device code at every level: functions with a value that end without `return`, and memory that is
 /// read as another type than it was written as.
 const FORGIVING: &[&str] = &["-fno-strict-return", "-fno-strict-aliasing"];

@@ -107,9 +107,11 @@ impl Compiler {
         bytes: &[u8],
         arch: Arch,
         options: &CompileOptions,
+        own: Option<String>,
         want_llvm_ir: bool,
     ) -> Result<Result<(DeviceCode, ClangFacts), LowerError>, Error> {
-        let lower_options = self.foreign_options(bytes, arch, options)?;
+        let mut lower_options = self.foreign_options(bytes, arch, options)?;
+        lower_options.module_id = own.unwrap_or_default();
         let address_bits = options.address_size.bits();
         guard_input(name, || {
             let emit = || {
@@ -269,9 +271,10 @@ impl Compiler {
         alone: Option<&[u8]>,
     ) -> Result<Read, Error> {
         if let Some(bitcode) = read.bytes.take() {
+            let own = args::own_names(source, options);
             let finished = match job.is_dry_run() {
                 true => Vec::new(),
-                false => cdp_llvm::finish_host(&source.name(), &bitcode, alone)
+                false => cdp_llvm::finish_host(&source.name(), &bitcode, own.as_deref(), alone)
                     .map_err(|error| from_foreign(&source.name(), error))?,
             };
             let stem = format!("{}-finished", Input::Cuda(source.clone()).stem());
@@ -358,7 +361,9 @@ impl Compiler {
         want_llvm_ir: bool,
     ) -> Result<Lowered, Failure> {
         let name = source.name();
-        let emitted = self.emit_clang(&name, bitcode, arch, options, want_llvm_ir)?;
+        // An object has its variables under the names that it registers them by itself.
+        let own = args::own_names(source, options).filter(|_| !options.stands_alone);
+        let emitted = self.emit_clang(&name, bitcode, arch, options, own, want_llvm_ir)?;
         match emitted {
             Ok((code, facts)) => {
                 let report = report::of_limits(source, &facts.launches, &options.warnings);

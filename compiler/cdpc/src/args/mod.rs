@@ -173,7 +173,8 @@ pub struct Source {
     /// Link the device runtime: auto, always, never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub cudadevrt: String,
-    /// Of an object (-c): leave its device code to a device link, where it could run by itself (-rdc)
+    /// Whether files see each other's device variables and functions (-rdc), and of an object (-c): leave its device code
+    /// to a device link, where it could run by itself
     #[arg(long, value_name = "BOOL", value_parser = parse_bool)]
     pub relocatable_device_code: Option<bool>,
     /// Entry points for device-side launches: auto, documented, documented-v2, cdp2, cdp2-v2
