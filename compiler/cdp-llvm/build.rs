@@ -23,6 +23,7 @@ const FILES: &[&str] = &[
     "src/managed.cpp",
     "src/masks.cpp",
     "src/matrices.cpp",
+    "src/null.cpp",
     "src/optimizer.cpp",
     "src/places.cpp",
     "src/pointers.cpp",

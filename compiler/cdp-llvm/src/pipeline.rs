@@ -25,7 +25,7 @@ pub(crate) const QUICK_HOST: &str =
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
-/// `select-values`, `compare-cases` and `add-lower`.
+/// `select-values`, `compare-cases`, `decide-nulls` and `add-lower`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -52,7 +52,7 @@ pub(crate) fn device(stores_apart: bool) -> String {
     let around = "if-loops(widen-counters,loop-mssa(licm))";
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\
-         sroa<modify-cfg>,{COMBINE},tailcallelim,if-loops({loops}),\
+         sroa<modify-cfg>,{COMBINE},decide-nulls,tailcallelim,if-loops({loops}),\
          unroll-full(sroa<modify-cfg>,{COMBINE},{around}),\
          gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-attrs))"
     );

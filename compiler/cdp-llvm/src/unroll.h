@@ -1,7 +1,8 @@
 // Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
-// there (stores.cpp), what branches end with (tails.cpp), switches (switches.cpp), last elements of groups (masks.cpp), and what is inlined (inline.cpp).
+// there (stores.cpp), what branches end with (tails.cpp), switches (switches.cpp), last elements of groups (masks.cpp), comparisons with
+// null (null.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -95,6 +96,11 @@ struct SplitTails : llvm::PassInfoMixin<SplitTails> {
 
 /// Computes numbers that have lower bits set from those that have them cleared.
 struct AddLower : llvm::PassInfoMixin<AddLower> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Decides comparisons of variables' addresses with null.
+struct DecideNulls : llvm::PassInfoMixin<DecideNulls> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 

@@ -20,6 +20,11 @@ pub fn to_generic(
         fill_with(regs, inst.d, true, active, |lane| {
             let at = read_row(regs, inst.a, true, lane);
             match space {
+                StateSpace::Shared | StateSpace::Local | StateSpace::Frame
+                    if at == space::OF_NULL =>
+                {
+                    0
+                }
                 StateSpace::Shared => space::shared_base(serial) | space::offset(at),
                 StateSpace::Cluster => cluster::to_generic(block, at),
                 StateSpace::Local | StateSpace::Frame => {
@@ -73,6 +78,10 @@ pub fn from_generic(block: &Block, regs: *mut u32, inst: &Inst, space: StateSpac
             let address = read_row(regs, inst.a, true, lane);
             match space {
                 StateSpace::Cluster => cluster::from_generic(block, address),
+                // Variables begin at 0: PTX leaves open what becomes of null, and compilers compare with it.
+                StateSpace::Shared | StateSpace::Local | StateSpace::Frame if address == 0 => {
+                    space::OF_NULL
+                }
                 StateSpace::Shared | StateSpace::Local | StateSpace::Param | StateSpace::Frame => {
                     space::offset(address)
                 }

@@ -40,6 +40,8 @@ const THREAD_MASK: u64 = (1 << 10) - 1;
 /// Offsets within a window are below this.
 pub const WINDOW_BYTES: u64 = 1 << 24;
 const OFFSET_MASK: u64 = WINDOW_BYTES - 1;
+/// What null becomes as an address of a window, and is made of again: no variable lies there.
+pub const OF_NULL: u64 = WINDOW_BYTES;
 
 /// Which window a generic address lies in.
 #[inline]
