@@ -29,6 +29,9 @@ pub mod preprocess;
 mod scopes;
 pub mod session;
 mod spelled;
+mod tokens;
+#[doc(hidden)]
+pub mod words;
 
 pub use session::Session;
 

@@ -4,7 +4,7 @@ use cdp_frontend::check::builtins::types::all_types;
 use cdp_frontend::check::builtins::variables::VARIABLES;
 use cdp_frontend::check::builtins::{BuiltinTypeDef, BuiltinTypeKind, Header, lookup_type};
 use cdp_frontend::check::ctype::{Basic, CTypes};
-use cdp_frontend::parse::words::{KEYWORDS, Word};
+use cdp_frontend::words::{KEYWORDS, Word};
 
 use super::{Doc, code, codes_of};
 

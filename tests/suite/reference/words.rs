@@ -10,7 +10,7 @@ use cdp_frontend::attributes;
 use cdp_frontend::headers;
 use cdp_frontend::lex::OPERATORS;
 use cdp_frontend::parse::parse_text;
-use cdp_frontend::parse::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
+use cdp_frontend::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
 use cdp_frontend::preprocess::PreprocessOptions;
 use cdp_frontend::preprocess::directives::{IGNORED_PRAGMAS, PRAGMAS};
 use cdp_frontend::preprocess::macros::COMPUTED;

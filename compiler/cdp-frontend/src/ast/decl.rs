@@ -26,8 +26,8 @@ pub enum DeclKind {
     Simple(Box<SimpleDecl>),
     /// `using Name = type;`
     Alias(Box<AliasDecl>),
-    /// `using ns::name;`
-    UsingName(Box<QualName>),
+    /// `using ns::name, ns::other;`
+    UsingNames(Box<[QualName]>),
     /// `using namespace ns;`
     UsingNamespace(Box<QualName>),
     /// `namespace a::b { ... }`

@@ -29,7 +29,7 @@ impl<'a> Checker<'a> {
             DeclKind::Function(def) => self.function_def(def),
             DeclKind::Simple(simple) => self.simple(simple),
             DeclKind::Alias(alias) => self.alias(alias),
-            DeclKind::UsingName(name) => self.using_name(name),
+            DeclKind::UsingNames(names) => names.iter().for_each(|name| self.using_name(name)),
             DeclKind::UsingNamespace(name) => {
                 if let Some(scope) = self.namespace_of(name) {
                     self.scopes.use_namespace(scope);

@@ -2,12 +2,12 @@
 //! `__attribute__((...))`, `[[...]]`. Which of them mean something is the checker's matter.
 
 use super::parser::{Parsed, Parser};
-use super::words::Word;
 use crate::ast::*;
 use crate::attributes::{Known, is_refused, known};
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
+use crate::words::Word;
 
 impl Parser<'_> {
     /// `attributes = { attribute }`
@@ -27,7 +27,9 @@ impl Parser<'_> {
         let kind = match self.word() {
             Word::Attribute => {
                 self.at += 1;
-                word_attribute(self.text_at(start))
+                let mut attributes = word_attributes().into_iter();
+                let found = attributes.find(|(word, _)| self.is_text(start, word));
+                found.map_or(AttrKind::NoInline, |(_, kind)| kind)
             }
             Word::AttributeCall => {
                 self.at += 1;
@@ -81,13 +83,10 @@ impl Parser<'_> {
     fn gnu_attribute(&mut self) -> Parsed<Attr> {
         let start = self.at;
         self.at += 1;
-        let mut args = match self.is(T::LParen) {
-            true => {
-                self.group("`,` or `)`", |p| p.unless(T::RParen, |p| p.list(Self::assignment)))?
-            }
-            false => None,
+        let mut args = Vec::new();
+        if self.is(T::LParen) {
+            args = self.group("`,` or `)`", |p| p.list_before(T::RParen, Self::assignment))?;
         }
-        .unwrap_or_default();
         let name = self.ident_at(start);
         let text = self.text_at(start);
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
@@ -114,17 +113,11 @@ impl Parser<'_> {
         let Some(end) = self.std_attribute_end() else { return false };
         let span = self.span(self.at, end);
         let first = self.at + 2;
-        let ident = |p: &Self, at: usize| match p.kind_at(at) {
-            Some(T::Ident) => Ident { name: p.symbol_at(at), span },
-            _ => Ident { name: Default::default(), span },
-        };
-        let (scope, name) = match self.kind_at(first + 1) {
-            Some(T::ColonColon) => (Some(ident(self, first)), ident(self, first + 2)),
-            _ => (None, ident(self, first)),
-        };
-        if scope.is_some_and(|scope| &self.session.names[scope.name] == "gnu")
-            && is_refused(&self.session.names[name.name])
-        {
+        let scoped = self.kind_at(first + 1) == Some(T::ColonColon);
+        let ident = |at: usize| Ident { name: self.symbol_at(at), span };
+        let scope = scoped.then(|| ident(first));
+        let name = ident(first + 2 * usize::from(scoped));
+        if scoped && self.is_text(first, "gnu") && is_refused(self.session.name(name.name)) {
             self.refuse_attribute(name.name, span);
         }
         self.at = end;
@@ -146,9 +139,4 @@ pub(super) fn word_attributes() -> [(&'static str, AttrKind); 9] {
         ("__forceinline__", AttrKind::ForceInline),
         ("__noinline__", AttrKind::NoInline),
     ]
-}
-
-fn word_attribute(text: &str) -> AttrKind {
-    let found = word_attributes().into_iter().find(|(word, _)| *word == text);
-    found.map_or(AttrKind::NoInline, |(_, kind)| kind)
 }

@@ -4,90 +4,37 @@ use super::declarators::Naming;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Context, Specifiers, storage_kind};
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
+use crate::words::{Refusal, Word};
 
 impl Parser<'_> {
-    /// `unit = { external-declaration }`, up to a `}` or the end.
-    pub fn external_declarations(&mut self) -> Vec<Decl> {
+    /// `unit = { any-declaration }`, up to a place.
+    pub fn declarations(&mut self, context: Context, close: usize) -> Vec<Decl> {
         let mut decls = Vec::new();
-        while self.kind().is_some_and(|kind| kind != T::RBrace) {
+        while self.at < close {
             let start = self.at;
-            if let Err(fault) = self.external_declaration(&mut decls) {
-                self.skip_external(fault);
+            let decl = self.decl(|p| p.any_declaration(context)).unwrap_or_else(|fault| {
+                self.skip_declaration(fault);
                 self.lose(start);
-                decls.push(Decl { kind: DeclKind::Error, span: self.since(start) });
-            }
+                Decl { kind: DeclKind::Error, span: self.since(start) }
+            });
+            decls.push(decl);
             self.at = self.at.max(start + 1);
         }
+        self.at = close;
         decls
     }
 
     /// `"{" unit "}"`
-    fn braced_declarations(&mut self) -> Vec<Decl> {
-        let end = self.group_end(self.at);
+    pub fn braced_declarations(&mut self, context: Context) -> Vec<Decl> {
+        let close = self.group_end(self.at) - 1;
         self.at += 1;
-        let decls = self.external_declarations();
-        self.at = end;
+        let decls = self.declarations(context, close);
+        self.at += 1;
         decls
-    }
-
-    /// ```text
-    /// external-declaration = ";" | pragma | using | namespace | linkage | static-assertion
-    ///                      | declaration | function
-    /// ```
-    pub fn external_declaration(&mut self, decls: &mut Vec<Decl>) -> Parsed<()> {
-        let start = self.at;
-        let kind = match self.kind() {
-            Some(T::Semi) => {
-                self.at += 1;
-                DeclKind::Empty
-            }
-            Some(T::PragmaCdp) => match self.pragma()? {
-                Some(pragma) => DeclKind::Pragma(Box::new(pragma)),
-                None => DeclKind::Empty,
-            },
-            Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaEnd) => {
-                self.skip_pragmas();
-                return Ok(());
-            }
-            _ => match self.word() {
-                Word::Using => {
-                    decls.extend(self.using(Context::File)?);
-                    return Ok(());
-                }
-                Word::Namespace => self.namespace(false)?,
-                Word::Storage
-                    if self.word_at(start + 1) == Word::Namespace
-                        && storage_kind(self.text_at(start)) == StorageKind::Inline =>
-                {
-                    self.at += 1;
-                    self.namespace(true)?
-                }
-                Word::Storage
-                    if self.is_text(start, "extern")
-                        && self.kind_at(start + 1) == Some(T::String) =>
-                {
-                    self.linkage()?
-                }
-                Word::StaticAssert => self.static_assertion()?,
-                Word::Asm => {
-                    return Err(self.refuse(Code::E0241, "file-scope `asm` is", ""));
-                }
-                Word::Refused(Refusal::Catch) => {
-                    self.skip_catch();
-                    return Ok(());
-                }
-                Word::Refused(Refusal::Template) => self.refuse_template(),
-                Word::Refused(Refusal::Access) => return self.refuse_word(Refusal::Access),
-                _ => self.declaration(Context::File)?,
-            },
-        };
-        decls.push(Decl { kind, span: self.since(start) });
-        Ok(())
     }
 
     /// What a production gives, and where it stands.
@@ -97,9 +44,57 @@ impl Parser<'_> {
         Ok(Decl { kind, span: self.since(start) })
     }
 
+    /// ```text
+    /// any-declaration = ";" | pragma | using | static-assertion | namespace | linkage
+    ///                 | declaration | function
+    /// ```
+    /// Of a file, a record or a block, whose pragmas and `asm` belong to statements. Nothing is declared by
+    /// words that are refused and passed.
+    pub fn any_declaration(&mut self, context: Context) -> Parsed<DeclKind> {
+        let (at, file) = (self.at, context == Context::File);
+        match self.word() {
+            Word::Using => self.using(context),
+            Word::StaticAssert => self.static_assertion(),
+            Word::Namespace => self.namespace(context),
+            Word::Storage if self.is_inline_namespace() => self.namespace(context),
+            Word::Storage
+                if file
+                    && self.is_text(at, "extern")
+                    && self.kind_at(at + 1) == Some(T::String) =>
+            {
+                self.linkage()
+            }
+            Word::Asm if file => Err(self.refuse(Code::E0241, "file-scope `asm` is", "")),
+            Word::Refused(Refusal::Template) => Ok(self.refuse_template()),
+            Word::Refused(Refusal::Access) => {
+                self.refuse_word(Refusal::Access)?;
+                Ok(DeclKind::Empty)
+            }
+            Word::Refused(Refusal::Catch) => {
+                // Its `try` was refused.
+                self.at += 1;
+                self.skip_parentheses();
+                self.skip_item();
+                Ok(DeclKind::Empty)
+            }
+            Word::Name if self.eat(T::Semi) => Ok(DeclKind::Empty),
+            Word::Name if context == Context::Member && self.is(T::Tilde) => {
+                Err(self.refuse(Code::E0223, "destructors are", ""))
+            }
+            Word::Name if self.is(T::PragmaCdp) && file => {
+                Ok(self.pragma()?.map_or(DeclKind::Empty, |it| DeclKind::Pragma(Box::new(it))))
+            }
+            Word::Name if self.after_pragmas(at) > at => {
+                self.skip_pragmas();
+                Ok(DeclKind::Empty)
+            }
+            _ => self.declaration(context),
+        }
+    }
+
     /// Passes the rest of a declaration that was given up. After a syntax error the body of a function
     /// is still read, for the errors in it.
-    fn skip_external(&mut self, fault: Fault) {
+    fn skip_declaration(&mut self, fault: Fault) {
         if fault == Fault::Syntax {
             self.at = self.find(self.at, |kind| matches!(kind, T::Semi | T::LBrace));
             let before = self.at.checked_sub(1).and_then(|before| self.kind_at(before));
@@ -113,17 +108,28 @@ impl Parser<'_> {
 
     // ---- Namespaces and linkage --------------------------------------------------------------------
 
+    fn is_inline_namespace(&self) -> bool {
+        self.word_at(self.at + 1) == Word::Namespace
+            && storage_kind(self.text_at(self.at)) == StorageKind::Inline
+    }
+
     /// ```text
     /// namespace = [ "inline" ] "namespace" [ name { "::" name } ] "{" unit "}"
     ///           | "namespace" name "=" path ";"
     /// ```
-    /// The current token is the keyword.
-    fn namespace(&mut self, inline: bool) -> Parsed<DeclKind> {
-        let start = self.at;
-        if self.is_name_at(start + 1) && self.kind_at(start + 2) == Some(T::Eq) {
+    fn namespace(&mut self, context: Context) -> Parsed<DeclKind> {
+        let inline = self.word() == Word::Storage;
+        let keyword = self.at + usize::from(inline);
+        let renames = self.is_name_at(keyword + 1) && self.kind_at(keyword + 2) == Some(T::Eq);
+        if renames && context != Context::Member {
             return self.namespace_alias();
         }
-        self.at += 1;
+        if context != Context::File {
+            let message = "a namespace can stand only at file scope or in a namespace";
+            self.error(Code::E0201, self.span_at(self.at), message);
+            return Err(Fault::Refused);
+        }
+        self.at = keyword + 1;
         let mut names = Vec::new();
         while self.is_name() {
             names.push(self.ident()?);
@@ -133,11 +139,11 @@ impl Parser<'_> {
         }
         if !self.is(T::LBrace) {
             let message = "expected `{` after the name of the namespace";
-            self.error(Code::E0201, self.span_at(start), message);
+            self.error(Code::E0201, self.span_at(keyword), message);
             return Err(Fault::Syntax);
         }
         let outer = self.open_namespace(&names, inline);
-        let decls = self.braced_declarations();
+        let decls = self.braced_declarations(Context::File);
         self.symbols.open(outer);
         Ok(DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls })))
     }
@@ -167,30 +173,27 @@ impl Parser<'_> {
         outer
     }
 
-    pub fn namespace_alias(&mut self) -> Parsed<DeclKind> {
+    fn namespace_alias(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let name = self.ident()?;
         self.at += 1;
-        let path = self.path(self.at);
-        let target = self.path_name("a namespace")?;
-        if let Some(meaning @ Meaning::Namespace(_)) = path.meaning {
+        let (target, meaning) = self.path_name("a namespace")?;
+        if let Some(meaning @ Meaning::Namespace(_)) = meaning {
             self.symbols.set(name.name, meaning);
         }
         self.semicolon("this `namespace`", "`;`")?;
         Ok(DeclKind::NamespaceAlias(Box::new(NamespaceAliasDecl { name, target })))
     }
 
-    /// `linkage = "extern" string ( "{" unit "}" | external-declaration )`
+    /// `linkage = "extern" string ( "{" unit "}" | any-declaration )`
     fn linkage(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let language = self.string();
         let braces = self.is(T::LBrace);
-        let mut decls = Vec::new();
-        if braces {
-            decls = self.braced_declarations();
-        } else {
-            self.external_declaration(&mut decls)?;
-        }
+        let decls = match braces {
+            true => self.braced_declarations(Context::File),
+            false => vec![self.decl(|p| p.any_declaration(Context::File))?],
+        };
         Ok(DeclKind::Linkage(Box::new(LinkageDecl { language, decls, braces })))
     }
 
@@ -200,67 +203,49 @@ impl Parser<'_> {
     /// using = "using" "namespace" path ";" | "using" path { "," path } ";"
     ///       | "using" name attributes "=" type-name ";"
     /// ```
-    /// `using a::b, a::c;` is one declaration for each name; there is always one.
-    pub fn using(&mut self, context: Context) -> Parsed<Vec<Decl>> {
-        let start = self.at;
+    fn using(&mut self, context: Context) -> Parsed<DeclKind> {
         self.at += 1;
-        if self.word() == Word::Namespace {
+        let next = self.at + 1;
+        let alias = matches!(self.kind_at(next), Some(T::Eq | T::LBracket))
+            || matches!(self.word_at(next), Word::GnuAttribute | Word::Alignas);
+        let kind = if self.word() == Word::Namespace {
             self.at += 1;
-            let path = self.path(self.at);
-            let name = self.path_name("a namespace")?;
-            if let Some(Meaning::Namespace(scope)) = path.meaning {
+            let (name, meaning) = self.path_name("a namespace")?;
+            if let Some(Meaning::Namespace(scope)) = meaning {
                 self.symbols.use_namespace(scope);
             }
-            self.semicolon("this `using`", "`;`")?;
-            let kind = DeclKind::UsingNamespace(Box::new(name));
-            return Ok(vec![Decl { kind, span: self.since(start) }]);
-        }
-        let named = self.is_name() && {
-            let next = self.at + 1;
-            matches!(self.kind_at(next), Some(T::Eq | T::LBracket))
-                || matches!(self.word_at(next), Word::GnuAttribute | Word::Alignas)
+            DeclKind::UsingNamespace(Box::new(name))
+        } else if alias && self.is_name() {
+            let name = self.ident()?;
+            let mut attrs = Vec::new();
+            self.attributes(&mut attrs)?;
+            self.expect(T::Eq, "`=`")?;
+            let ty = self.type_name()?;
+            self.symbols.set(name.name, Meaning::Type(ScopeId::NONE));
+            DeclKind::Alias(Box::new(AliasDecl { name, attrs, ty }))
+        } else {
+            self.refuse_using(context)?;
+            let names = self.list(|p| {
+                let (name, meaning) = p.path_name("a name")?;
+                if let Some(meaning) = meaning {
+                    p.symbols.set(name.base.name, meaning);
+                }
+                Ok(name)
+            })?;
+            DeclKind::UsingNames(names.into())
         };
-        if named {
-            return Ok(vec![self.alias(start)?]);
-        }
-        self.refuse_using(context)?;
-        let mut decls = Vec::new();
-        loop {
-            let path = self.path(self.at);
-            let name = self.path_name("a name")?;
-            if let Some(meaning) = path.meaning {
-                self.symbols.set(self.symbol_at(path.last), meaning);
-            }
-            let comma = self.eat(T::Comma);
-            if !comma {
-                self.semicolon("this `using`", "`,` or `;`")?;
-            }
-            decls.push(Decl { kind: DeclKind::UsingName(Box::new(name)), span: self.since(start) });
-            if !comma {
-                return Ok(decls);
-            }
-        }
+        let more = matches!(kind, DeclKind::UsingNames(_));
+        self.semicolon("this `using`", if more { "`,` or `;`" } else { "`;`" })?;
+        Ok(kind)
     }
 
-    fn alias(&mut self, start: usize) -> Parsed<Decl> {
-        let name = self.ident()?;
-        let mut attrs = Vec::new();
-        self.attributes(&mut attrs)?;
-        self.expect(T::Eq, "`=`")?;
-        let ty = self.type_name()?;
-        self.semicolon("this `using`", "`;`")?;
-        self.symbols.set(name.name, Meaning::Type(ScopeId::NONE));
-        let kind = DeclKind::Alias(Box::new(AliasDecl { name, attrs, ty }));
-        Ok(Decl { kind, span: self.since(start) })
-    }
-
-    /// A possibly qualified name that must be here.
-    fn path_name(&mut self, wanted: &str) -> Parsed<QualName> {
+    /// A possibly qualified name that must be here, and what it means.
+    fn path_name(&mut self, wanted: &str) -> Parsed<(QualName, Option<Meaning>)> {
         if !self.is_path_at(self.at) && self.word() != Word::Operator {
             return Err(self.expected(wanted));
         }
         let path = self.path(self.at);
-        Ok(self.qual_name(&path))
+        Ok((self.qual_name(&path), path.meaning))
     }
 
     pub fn ident(&mut self) -> Parsed<Ident> {
@@ -276,7 +261,7 @@ impl Parser<'_> {
     }
 
     /// `static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"`
-    pub fn static_assertion(&mut self) -> Parsed<DeclKind> {
+    fn static_assertion(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let (condition, message) = self.parenthesised("`,` or `)`", |p| {
             let condition = Box::new(p.assignment()?);
@@ -294,34 +279,34 @@ impl Parser<'_> {
     /// ```
     pub fn declaration(&mut self, context: Context) -> Parsed<DeclKind> {
         let specs = self.specifiers(context)?;
-        if self.is_bindings(&specs) {
-            return self.refuse_bindings(specs);
-        }
         let mut declarators = Vec::with_capacity(1);
-        if !self.ends_specifiers(&specs) {
-            loop {
-                self.symbols.enter();
-                let item = self.init_declarator(&specs).inspect_err(|_| self.symbols.leave())?;
-                let function = is_function(&item.declarator);
-                if function && item.init.is_none() && self.is(T::LBrace) {
-                    if context == Context::File && declarators.is_empty() {
-                        let body = self.block();
-                        self.leave_declarator(&specs, &item.declarator);
-                        let (specs, declarator) = (specs.specs, item.declarator);
-                        let function = FunctionDef { specs, declarator, body };
-                        return Ok(DeclKind::Function(Box::new(function)));
-                    }
-                    self.refuse_nested_function(&item.declarator);
-                    self.leave_declarator(&specs, &item.declarator);
-                    declarators.push(item);
-                    return Ok(simple(specs, declarators));
-                }
-                self.leave_declarator(&specs, &item.declarator);
-                declarators.push(item);
-                if !self.eat(T::Comma) {
-                    break;
-                }
+        let mut more = !self.ends_specifiers(&specs);
+        while more {
+            let may_define = context == Context::File && declarators.is_empty();
+            let (item, body) = self.scoped(|p| {
+                let item = p.init_declarator(&specs)?;
+                let body = (may_define && p.begins_body(&item)).then(|| p.block());
+                Ok((item, body))
+            })?;
+            // The scope of its parameters has ended.
+            if let Some(name) = item.declarator.name.as_ref().and_then(QualName::as_plain) {
+                self.declare(&specs, name);
             }
+            if let Some(body) = body {
+                let (specs, declarator) = (specs.specs, item.declarator);
+                let function = FunctionDef { specs, declarator, body };
+                return Ok(DeclKind::Function(Box::new(function)));
+            }
+            let nested = self.begins_body(&item);
+            let span = item.declarator.name.as_ref().map_or(item.span, |name| name.base.span);
+            declarators.push(item);
+            if nested {
+                let cure = "define it at file scope, before this function";
+                self.outside(Code::E0238, span, "functions inside functions are", cure);
+                self.at = self.group_end(self.at);
+                return Ok(simple(specs, declarators));
+            }
+            more = self.eat(T::Comma);
         }
         let unknown = matches!(specs.specs.ty.kind, TypeSpecKind::Error);
         if unknown && !self.is(T::Semi) && !self.semicolon_belongs_here() {
@@ -337,12 +322,8 @@ impl Parser<'_> {
         Ok(simple(specs, declarators))
     }
 
-    /// Closes the scope of a declarator's parameters; the declared name stays.
-    fn leave_declarator(&mut self, specs: &Specifiers, declarator: &Declarator) {
-        self.symbols.leave();
-        if let Some(name) = declarator.name.as_ref().and_then(QualName::as_plain) {
-            self.declare(specs, name);
-        }
+    fn begins_body(&self, item: &InitDeclarator) -> bool {
+        item.init.is_none() && is_function(&item.declarator) && self.is(T::LBrace)
     }
 
     /// After specifiers: nothing is declared, or what follows cannot be.
@@ -365,10 +346,6 @@ impl Parser<'_> {
     /// ```
     pub fn init_declarator(&mut self, specs: &Specifiers) -> Parsed<InitDeclarator> {
         let start = self.at;
-        if self.is_bindings(specs) {
-            self.report_bindings();
-            return Err(Fault::Refused);
-        }
         let mut declarator = match self.is(T::Colon) {
             true => self.no_declarator(),
             false => self.declarator(specs, Naming::Named, false)?,
@@ -383,8 +360,8 @@ impl Parser<'_> {
             if is_function(&declarator) {
                 self.refuse_special_function()?;
             }
-            let begins_body = is_function(&declarator) && self.is(T::LBrace);
-            if !(specs.typedef || begins_body) {
+            let body = is_function(&declarator) && self.is(T::LBrace);
+            if !(specs.typedef || body) {
                 init = self.initialiser()?.map(Box::new);
             }
         }
@@ -424,7 +401,9 @@ impl Parser<'_> {
                 InitializerKind::Assign(self.initialiser_clause()?)
             }
             Some(T::LBrace) => InitializerKind::Brace(self.braces()?),
-            Some(T::LParen) => InitializerKind::Paren(self.arguments_or_error(true)),
+            Some(T::LParen) if self.kind_at(start + 1) != Some(T::RParen) => {
+                InitializerKind::Paren(self.arguments().0)
+            }
             _ => return Ok(None),
         };
         Ok(Some(Initializer { kind, span: self.since(start) }))
@@ -436,12 +415,8 @@ impl Parser<'_> {
             return self.assignment();
         }
         let list = self.braces()?;
-        Ok(self.brace_expr(list))
-    }
-
-    pub fn brace_expr(&mut self, list: InitList) -> Expr {
         let span = list.span;
-        self.expr_at(ExprKind::InitList(Box::new(list)), span)
+        Ok(self.expr_at(ExprKind::InitList(Box::new(list)), span))
     }
 
     /// `braces = "{" [ item { "," item } [ "," ] ] "}"`; after an error, what could be read.
@@ -467,19 +442,18 @@ impl Parser<'_> {
             // `{ a: 1 }`, read as `{ .a = 1 }`.
             let name = self.ident()?;
             let text = self.session.name(name.name);
-            let (what, cure) =
-                (format!("GNU's designator `{text}:` is"), format!("write `.{text} =`"));
+            let what = format!("GNU's designator `{text}:` is");
+            let cure = format!("write `.{text} =`");
             self.outside(Code::E0238, name.span, &what, &cure);
             self.at += 1;
-            let value = self.initialiser_clause()?;
-            let designators = vec![Designator::Field(name)];
-            return Ok(InitItem { path: Some(Box::new(Designation { designators })), value });
-        }
-        while let Some(designator) = self.designator()? {
-            designators.push(designator);
-        }
-        if !designators.is_empty() && !self.is(T::LBrace) {
-            self.expect(T::Eq, "`=`")?;
+            designators.push(Designator::Field(name));
+        } else {
+            while let Some(designator) = self.designator()? {
+                designators.push(designator);
+            }
+            if !designators.is_empty() && !self.is(T::LBrace) {
+                self.expect(T::Eq, "`=`")?;
+            }
         }
         let path = (!designators.is_empty()).then(|| Box::new(Designation { designators }));
         Ok(InitItem { path, value: self.initialiser_clause()? })

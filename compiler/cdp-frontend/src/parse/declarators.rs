@@ -3,12 +3,12 @@
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::{Context, Specifiers};
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
+use crate::words::{Refusal, Word};
 
 /// Types nest no deeper by one declarator.
 const MAX_PARTS: usize = 256;

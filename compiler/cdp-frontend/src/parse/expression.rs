@@ -3,11 +3,11 @@
 use super::lookahead::Path;
 use super::parser::{Parsed, Parser};
 use super::specifiers::Context;
-use super::words::Word;
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
+use crate::words::Word;
 
 /// The binary operators and how tightly each binds; all associate to the left.
 pub(super) fn binary(kind: T) -> Option<(BinaryOp, u8)> {
@@ -242,7 +242,7 @@ impl Parser<'_> {
         self.at += 1;
         let mut placement = Vec::new();
         if self.is(T::LParen) && !self.is_type_name_at(self.at + 1) {
-            placement = self.arguments_or_error(false);
+            placement = self.arguments().0;
         }
         let ty = match self.is(T::LParen) {
             true => self.group("`)`", Self::type_name)?,
@@ -250,7 +250,7 @@ impl Parser<'_> {
         };
         let at = self.at;
         let kind = match self.kind() {
-            Some(T::LParen) => Some(InitializerKind::Paren(self.arguments_or_error(false))),
+            Some(T::LParen) => Some(InitializerKind::Paren(self.arguments().0)),
             Some(T::LBrace) => Some(InitializerKind::Brace(self.braces()?)),
             _ => None,
         };

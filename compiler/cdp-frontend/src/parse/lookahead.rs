@@ -4,9 +4,9 @@
 
 use super::parser::Parser;
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
+use crate::words::{Refusal, Word};
 
 /// `[ "::" ] { name "::" } ( name | "operator" op )`
 #[derive(Clone, Copy)]
@@ -156,11 +156,7 @@ impl Parser<'_> {
 
     /// The place after the declarator that can stand at a place: `*x`, `(x)`, `x[3]`, `f(int)`.
     fn declarator_end(&self, mut at: usize) -> Option<usize> {
-        while matches!(self.kind_at(at), Some(T::Star | T::Amp | T::AndAnd))
-            || self.word_at(at) == Word::Qualifier
-        {
-            at += 1;
-        }
+        at = self.after_pointers(at);
         let group_end = self.group_end(at);
         let mut end = match self.kind_at(at)? {
             T::LParen if self.declarator_end(at + 1)? + 1 == group_end => group_end,
@@ -180,12 +176,9 @@ impl Parser<'_> {
         let at = self.at;
         match self.word() {
             word if word.is_specifier() => true,
-            Word::Auto
-            | Word::Record
-            | Word::Enum
-            | Word::Refused(
-                Refusal::Type | Refusal::Consteval | Refusal::Typename | Refusal::Virtual,
-            ) => true,
+            Word::Auto | Word::Record | Word::Enum => true,
+            Word::Using | Word::StaticAssert | Word::Namespace => true,
+            Word::Refused(refusal) => refusal.begins_declaration(),
             Word::Type | Word::Typeof => {
                 !self.simple_type_end(at).is_some_and(|end| self.is_construction(end))
             }
@@ -221,27 +214,24 @@ impl Parser<'_> {
         let at = self.after_pointers(path.end);
         at > path.end
             && path.meaning != Some(Meaning::Value)
+            && self.kind_at(path.end) != Some(T::AndAnd)
             && self.is_name_at(at)
             && matches!(self.kind_at(at + 1), Some(T::Eq | T::Semi))
     }
 
+    /// The place after pointers, references and what qualifies them.
     fn after_pointers(&self, at: usize) -> usize {
-        (at..).find(|&at| !matches!(self.kind_at(at), Some(T::Star | T::Amp))).unwrap_or(at)
+        let goes_on = |next: usize| match self.kind_at(next) {
+            Some(T::Star | T::Amp | T::AndAnd) => true,
+            _ => next > at && self.word_at(next) == Word::Qualifier,
+        };
+        (at..).find(|next| !goes_on(*next)).unwrap_or(at)
     }
 
     /// `(*)`, `(&)`, `(*const)(...)`: an abstract declarator's parentheses.
     fn is_abstract_group(&self, open: usize) -> bool {
-        let mut at = open + 1;
-        let mut pointers = 0;
-        loop {
-            match self.kind_at(at) {
-                Some(T::Star | T::Amp | T::AndAnd) => pointers += 1,
-                Some(T::Ident) if self.word_at(at) == Word::Qualifier => {}
-                Some(T::RParen | T::LBracket) => return pointers > 0,
-                _ => return false,
-            }
-            at += 1;
-        }
+        let end = self.after_pointers(open + 1);
+        end > open + 1 && matches!(self.kind_at(end), Some(T::RParen | T::LBracket))
     }
 
     /// Inside an expression, whether a type stands at a place by itself, as in a cast, and not as the
@@ -274,42 +264,29 @@ impl Parser<'_> {
 
     /// For a name followed by `<`: the place after the `>`, if this is a list of template arguments.
     pub fn template_arguments(&self, path: &Path) -> Option<usize> {
+        use T::{Amp, Comma, Gt, LaunchClose, Shr, Star};
         let open = path.end;
-        if self.kind_at(open) != Some(T::Lt) {
-            return None;
-        }
-        if path.meaning != Some(Meaning::Template) {
-            let end = self.type_end(open + 1)?;
-            let fits = matches!(
-                self.kind_at(end)?,
-                T::Gt | T::Shr | T::LaunchClose | T::Comma | T::Star | T::Amp
-            );
-            if !fits {
-                return None;
-            }
-        }
-        self.angles_end(open)
+        let fits =
+            |end| matches!(self.kind_at(end), Some(Gt | Shr | LaunchClose | Comma | Star | Amp));
+        let is_one = self.kind_at(open) == Some(T::Lt)
+            && (path.meaning == Some(Meaning::Template)
+                || self.type_end(open + 1).is_some_and(fits));
+        if is_one { self.angles_end(open) } else { None }
     }
 
     /// The place after the `>` that closes the `<` at a place, if that is near.
     pub fn angles_end(&self, open: usize) -> Option<usize> {
-        let mut depth = 0i32;
-        let mut at = open;
+        use T::{AndAnd, LBrace, LaunchOpen, OrOr, RBrace, RParen, Semi};
+        let (mut depth, mut at) = (0, open);
         for _ in 0..256 {
-            match self.kind_at(at)? {
-                T::Lt => depth += 1,
-                T::Gt => depth -= 1,
-                T::Shr => depth -= 2,
-                T::LaunchClose => depth -= 3,
-                T::Semi
-                | T::LBrace
-                | T::RBrace
-                | T::RParen
-                | T::AndAnd
-                | T::OrOr
-                | T::LaunchOpen => return None,
-                _ => {}
-            }
+            depth += match self.kind_at(at)? {
+                T::Lt => 1,
+                T::Gt => -1,
+                T::Shr => -2,
+                T::LaunchClose => -3,
+                Semi | LBrace | RBrace | RParen | AndAnd | OrOr | LaunchOpen => return None,
+                _ => 0,
+            };
             at = self.group_end(at);
             if depth <= 0 {
                 return Some(at);
@@ -335,31 +312,26 @@ impl Parser<'_> {
     }
 
     fn could_be_parameter(&self, at: usize, function_like: bool) -> bool {
-        // `[[maybe_unused]] int x`
-        if self.kind_at(at) == Some(T::LBracket) {
-            return self.kind_at(at + 1) == Some(T::LBracket);
-        }
-        if !self.is_specifier_at(at) {
-            // An unknown type's name, most likely, in what must be a function.
-            let two_names = self.is_name_at(at) && self.is_name_at(at + 1);
-            return two_names || (function_like && self.is_name_at(at));
-        }
-        let Some(end) = self.type_end(at) else { return true };
+        let Some(end) = self.type_end(at) else {
+            // An unknown type's name, most likely, in what must be a function; or `[[maybe_unused]] int x`.
+            let next = at + 1;
+            let two_names = self.is_name_at(at) && self.is_name_at(next);
+            let attribute = [at, next].iter().all(|at| self.kind_at(*at) == Some(T::LBracket));
+            let named = two_names || function_like && self.is_name_at(at);
+            return self.word_at(at).is_specifier() || named || attribute;
+        };
         match self.kind_at(end) {
             Some(T::LBrace) => false,
+            // `int(x)` declares x, unless more of an expression follows.
             Some(T::LParen) => {
-                // `int(x)` declares x, unless more of an expression follows.
-                let ends = matches!(
-                    self.kind_at(self.group_end(end)),
-                    Some(T::Comma | T::RParen | T::LParen | T::LBracket | T::Eq)
-                );
-                ends && match self.kind_at(end + 1) {
-                    Some(T::Star | T::Amp | T::AndAnd | T::RParen) => true,
-                    Some(T::Ident) => {
-                        self.is_specifier_at(end + 1) || self.kind_at(end + 2) == Some(T::RParen)
-                    }
-                    _ => false,
-                }
+                let (inner, close) = (end + 1, self.group_end(end) - 1);
+                let declares = inner == close
+                    || self.is_specifier_at(inner)
+                    || self.is_abstract_group(end)
+                    || self.declarator_end(inner) == Some(close);
+                let next = self.kind_at(close + 1);
+                declares
+                    && matches!(next, Some(T::Comma | T::RParen | T::LParen | T::LBracket | T::Eq))
             }
             _ => true,
         }
@@ -367,18 +339,13 @@ impl Parser<'_> {
 
     /// Whether the parentheses of a `for` hold `declaration : range`, perhaps after `init;`.
     pub fn is_range_for(&self, open: usize) -> bool {
-        let (mut questions, mut semicolons) = (0, 0);
-        let colon = self.find(open + 1, |kind| {
-            match kind {
-                T::Semi => semicolons += 1,
-                T::Question => questions += 1,
-                T::Colon if questions == 0 => return true,
-                T::Colon => questions -= 1,
-                _ => {}
-            }
+        let (mut colon, mut semicolons) = (false, 0);
+        self.find(open + 1, |kind| {
+            semicolons += usize::from(kind == T::Semi);
+            colon |= kind == T::Colon;
             false
         });
-        self.kind_at(colon) == Some(T::Colon) && semicolons < 2
+        colon && semicolons < 2
     }
 
     /// `[`, at an operand: the captures of a lambda expression.
@@ -387,14 +354,6 @@ impl Parser<'_> {
         matches!(self.kind_at(after), Some(T::LParen | T::LBrace | T::Arrow | T::Lt))
             || self.word_at(after) == Word::Attribute
             || self.is_text(after, "mutable")
-    }
-
-    /// An attribute that ends at `end` belongs to a statement (`[[fallthrough]];`, `[[likely]]`),
-    /// where none changes what a program does.
-    pub fn is_statement_attribute(&self, end: usize) -> bool {
-        let another =
-            self.kind_at(end) == Some(T::LBracket) && self.kind_at(end + 1) == Some(T::LBracket);
-        !another && !self.is_specifier_at(end)
     }
 
     /// At `[[`: the place after `]]`, if this is an attribute.

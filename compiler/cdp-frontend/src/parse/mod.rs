@@ -1,5 +1,4 @@
-//! From a file to its syntax tree: preprocess, leave out what no one uses of the compiler's
-//! headers, balance brackets, parse.
+//! From a file to its syntax tree: preprocess, make ready the tokens (`tokens`, where brackets match), parse.
 //!
 //! Parsing never fails: there is always a tree, with error nodes where something was refused or
 //! could not be understood, and a diagnostic for each of them. What this is not: types, overloads, or
@@ -13,15 +12,12 @@
 //! is in `refuse`, other refusals stand where the construct would be parsed.
 
 mod attributes;
-mod brackets;
 mod declarations;
 mod declarators;
 mod expression;
 mod literals;
 mod lookahead;
-mod openers;
 mod operands;
-mod packed;
 mod parser;
 mod records;
 mod refuse;
@@ -30,10 +26,7 @@ mod statements;
 mod symbols;
 #[cfg(test)]
 mod tests;
-mod unused;
 mod vocabulary;
-#[doc(hidden)]
-pub mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +34,9 @@ use crate::ast::TranslationUnit;
 use crate::diagnostics::Diagnostics;
 use crate::preprocess::{FileLoader, MemoryLoader, PreprocessOptions, Preprocessed, preprocess};
 use crate::session::Session;
+use crate::tokens;
 use parser::Parser;
+use specifiers::Context;
 pub(crate) use vocabulary::Vocabulary;
 
 /// What comes of a file.
@@ -90,22 +85,13 @@ pub fn parse_text(
 }
 
 /// Parses what the preprocessor made.
-pub fn parse_tokens(session: &mut Session, preprocessed: Preprocessed) -> ParseOutput {
-    let Preprocessed { tokens, mut diagnostics, dependencies, end, cut, spellings } = preprocessed;
-    let vocabulary = session.vocabulary();
-    let tokens = unused::leave_out(tokens, session);
-    let balanced = brackets::balance(
-        tokens,
-        end,
-        cut,
-        &vocabulary.words,
-        &spellings,
-        session,
-        &mut diagnostics,
-    );
-    let packed = packed::Packed::new(balanced, spellings);
-    let mut parser = Parser::new(&packed, end, &vocabulary, session, &mut diagnostics);
-    let decls = parser.external_declarations();
+pub fn parse_tokens(session: &mut Session, mut preprocessed: Preprocessed) -> ParseOutput {
+    let mut diagnostics = std::mem::take(&mut preprocessed.diagnostics);
+    let dependencies = std::mem::take(&mut preprocessed.dependencies);
+    let (end, vocabulary) = (preprocessed.end, session.vocabulary());
+    let tokens = tokens::prepare(preprocessed, &vocabulary.words, session, &mut diagnostics);
+    let mut parser = Parser::new(&tokens, end, &vocabulary, session, &mut diagnostics);
+    let decls = parser.declarations(Context::File, tokens.len());
     let unit = TranslationUnit { decls, lost: parser.lost };
     ParseOutput { unit, diagnostics, dependencies }
 }

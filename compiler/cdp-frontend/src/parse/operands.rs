@@ -2,10 +2,11 @@
 
 use super::parser::{Parsed, Parser};
 use super::symbols::Meaning;
-use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
+use crate::source::Span;
+use crate::words::{Passed, Refusal, Word};
 
 impl Parser<'_> {
     /// Whether an expression can begin here.
@@ -40,8 +41,7 @@ impl Parser<'_> {
                     ExprKind::Index(Box::new([base, index]))
                 }
                 Some(T::LParen) => {
-                    let args = self.arguments_or_error(false);
-                    let args_span = self.since(at);
+                    let (args, args_span) = self.arguments();
                     ExprKind::Call(Box::new(CallExpr { callee: base, args, args_span }))
                 }
                 Some(T::Dot | T::Arrow) => {
@@ -88,17 +88,11 @@ impl Parser<'_> {
             return Err(super::parser::Fault::Syntax);
         }
         self.launches.push(open);
-        let config = match self.is(T::LaunchClose) {
-            true => Ok(Vec::new()),
-            false => self.list(Self::initialiser_clause).and_then(|config| {
-                let ends = self.is(T::LaunchClose);
-                if ends { Ok(config) } else { Err(self.expected("`,` or `>>>`")) }
-            }),
-        };
+        let config = self
+            .list_before(T::LaunchClose, Self::initialiser_clause)
+            .and_then(|config| self.expect(T::LaunchClose, "`,` or `>>>`").map(|()| config));
         self.launches.pop();
-        let config = config?;
-        self.at += 1;
-        let config_span = self.since(open);
+        let (config, config_span) = (config?, self.since(open));
         if !self.is(T::LParen) {
             let found = self.found();
             let message =
@@ -106,38 +100,33 @@ impl Parser<'_> {
             self.error(Code::E0201, self.behind(), message).help("a kernel without parameters is launched with empty parentheses: `kernel<<<grid, block>>>()`");
             return Err(super::parser::Fault::Syntax);
         }
-        let at = self.at;
-        let args = self.arguments_or_error(false);
-        let args_span = self.since(at);
+        let (args, args_span) = self.arguments();
         let launch = LaunchExpr { kernel, config, config_span, args, args_span };
         Ok(ExprKind::Launch(Box::new(launch)))
     }
 
     /// The `>>` before a `(` that stands where the `>>>` of the open launch is missing.
     fn shift_in_place_of_close(&self) -> Option<usize> {
-        let mut last = None;
-        let mut at = self.at;
-        loop {
+        let (mut last, mut at) = (None, self.at);
+        while !self.is_closer_at(at) {
             match self.kind_at(at)? {
                 T::LaunchClose => return None,
-                T::Semi | T::RBrace | T::RParen | T::RBracket => return last,
+                T::Semi => break,
                 T::Shr if self.kind_at(at + 1) == Some(T::LParen) => last = Some(at),
-                T::LParen | T::LBracket | T::LBrace => at = self.tokens.partner(at)?,
                 _ => {}
             }
-            at += 1;
+            at = self.group_end(at);
         }
+        last
     }
 
-    /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`; one error in
-    /// the place of all if one is wrong.
-    pub fn arguments_or_error(&mut self, some: bool) -> Vec<Expr> {
+    /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`, and where they stand; one
+    /// error in the place of all if one is wrong.
+    pub fn arguments(&mut self) -> (Vec<Expr>, Span) {
         let start = self.at;
-        let result = self.closed_group("`,` or `)`", |p| match p.is(T::RParen) && !some {
-            true => Ok(Vec::new()),
-            false => p.list(Self::initialiser_clause),
-        });
-        result.unwrap_or_else(|_| vec![self.error_expr(start)])
+        let clauses = |p: &mut Self| p.list_before(T::RParen, Self::initialiser_clause);
+        let result = self.closed_group("`,` or `)`", clauses);
+        (result.unwrap_or_else(|_| vec![self.error_expr(start)]), self.since(start))
     }
 
     /// ```text
@@ -240,16 +229,15 @@ impl Parser<'_> {
             return Err(self.no_expression());
         }
         let ty = self.simple_type()?;
-        let at = self.at;
         let braces = self.is(T::LBrace);
-        let args = match braces {
+        let (args, args_span) = match braces {
             true => {
-                let list = self.braces()?;
-                vec![self.brace_expr(list)]
+                let list = self.initialiser_clause()?;
+                let span = list.span;
+                (vec![list], span)
             }
-            false => self.arguments_or_error(false),
+            false => self.arguments(),
         };
-        let args_span = self.since(at);
         Ok(ExprKind::Construct(Box::new(ConstructExpr { ty, args, braces, args_span })))
     }
 

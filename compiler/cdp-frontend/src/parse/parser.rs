@@ -6,15 +6,15 @@
 //! ([`Parser::group`]), which always end at their partner, and statements, members and external
 //! declarations, which pass over the rest of themselves.
 
-use super::packed::Packed;
 use super::symbols::Symbols;
-use super::words::{Word, Words};
 use crate::ast::MAX_DEPTH;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::{FastSet, Symbol};
 use crate::lex::{Flags, TokenKind as T};
 use crate::session::Session;
 use crate::source::Span;
+use crate::tokens::Packed;
+use crate::words::{Word, Words};
 
 /// Why a production ended early; it has been reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,6 +132,10 @@ impl<'a> Parser<'a> {
         self.text_at(at) == text
     }
 
+    pub fn is_closer_at(&self, at: usize) -> bool {
+        self.kind_at(at).is_some_and(T::is_closer)
+    }
+
     pub fn starts_line(&self, at: usize) -> bool {
         self.tokens.flags(at).has(Flags::LINE_START)
     }
@@ -218,7 +222,7 @@ impl<'a> Parser<'a> {
     /// True for a closing bracket that was put in.
     fn is_put_in(&self, at: usize) -> bool {
         let span = self.span_at(at);
-        self.kind_at(at).is_some_and(T::is_closer) && span.lo == span.hi
+        self.is_closer_at(at) && span.lo == span.hi
     }
 
     /// Passes a token, and gives its span.
@@ -368,6 +372,15 @@ impl<'a> Parser<'a> {
         Ok(list)
     }
 
+    /// `[ list ]` before a token that cannot begin an item.
+    pub fn list_before<X>(
+        &mut self,
+        end: T,
+        item: impl FnMut(&mut Self) -> Parsed<X>,
+    ) -> Parsed<Vec<X>> {
+        if self.is(end) { Ok(Vec::new()) } else { self.list(item) }
+    }
+
     /// A production in a scope of its own.
     pub fn scoped<X>(&mut self, production: impl FnOnce(&mut Self) -> X) -> X {
         self.symbols.enter();
@@ -450,20 +463,16 @@ impl<'a> Parser<'a> {
 
     /// The place after the pragmas at `at`.
     pub fn after_pragmas(&self, mut at: usize) -> usize {
-        while let Some(T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd) =
-            self.kind_at(at)
-        {
-            at = self.pragma_end(at);
+        loop {
+            match self.kind_at(at) {
+                Some(T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd) => at += 1,
+                Some(T::PragmaUnroll) => {
+                    let is_end =
+                        |at: &usize| matches!(self.kind_at(*at), None | Some(T::PragmaEnd));
+                    at = (at..).find(is_end).unwrap_or(at);
+                }
+                _ => return at,
+            }
         }
-        at
-    }
-
-    /// The place after the pragma at `at`.
-    fn pragma_end(&self, at: usize) -> usize {
-        if self.kind_at(at) != Some(T::PragmaUnroll) {
-            return at + 1;
-        }
-        let mut rest = (at..).map_while(|place| self.kind_at(place));
-        rest.position(|kind| kind == T::PragmaEnd).map_or(at + 1, |end| at + end + 1)
     }
 }

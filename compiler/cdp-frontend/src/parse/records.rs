@@ -3,44 +3,59 @@
 use super::parser::{Parsed, Parser};
 use super::specifiers::Context;
 use super::symbols::Meaning;
-use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
-use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
-use crate::source::Span;
+use crate::words::{Refusal, Word};
 
 impl Parser<'_> {
     /// ```text
     /// record = ( "struct" | "union" | "class" ) attributes [ tag ] "{" { member } "}"
     ///        | ( "struct" | "union" | "class" ) attributes tag
     /// ```
-    /// The flag says whether there was a body.
-    pub fn record(&mut self) -> Parsed<(TypeSpecKind, bool)> {
-        let start = self.at;
-        let kind = match self.text_at(start) {
+    pub fn record(&mut self) -> Parsed<TypeSpecKind> {
+        let keyword_span = self.pass();
+        let kind = match self.text_at(self.at - 1) {
             "union" => RecordKind::Union,
             "class" => RecordKind::Class,
             _ => RecordKind::Struct,
         };
-        self.at += 1;
         let mut attrs = Vec::new();
         self.attributes(&mut attrs)?;
         let (tag, scope) = self.tag()?;
         self.refuse_bases();
-        let members = match self.is(T::LBrace) {
-            true => {
-                let private = (kind == RecordKind::Class).then(|| self.span_at(start));
-                Some(self.members(tag.as_ref().map(|tag| tag.base.name), scope, private))
+        let members = self.body(&tag, |p| {
+            let first = p.after_pragmas(p.at + 1);
+            let public =
+                p.is_closer_at(first) || p.word_at(first) == Word::Refused(Refusal::Access);
+            if kind == RecordKind::Class && !public {
+                let cure = "write `struct`: all members are public there";
+                p.outside(Code::E0224, keyword_span, "private members (`class`) are", cure);
             }
-            false if tag.is_none() => return Err(self.expected("a name or `{`")),
-            false => None,
-        };
-        let body = members.is_some();
-        let keyword_span = self.span_at(start);
+            let name = tag.as_ref().map(|tag| tag.base.name);
+            let outer = std::mem::replace(&mut p.record, name);
+            p.symbols.enter();
+            let members = p.braced_declarations(Context::Member);
+            p.symbols.leave_into(scope);
+            p.record = outer;
+            members
+        })?;
         let record = RecordSpec { kind, keyword_span, attrs, tag, members };
-        Ok((TypeSpecKind::Record(Box::new(record)), body))
+        Ok(TypeSpecKind::Record(Box::new(record)))
+    }
+
+    /// The body of a type, which one without a name must have.
+    fn body<X>(
+        &mut self,
+        tag: &Option<QualName>,
+        production: impl FnOnce(&mut Self) -> X,
+    ) -> Parsed<Option<X>> {
+        match self.is(T::LBrace) {
+            true => Ok(Some(production(self))),
+            false if tag.is_none() => Err(self.expected("a name or `{`")),
+            false => Ok(None),
+        }
     }
 
     /// `tag = name [ "final" ]`, declared unless it only mentions what is known.
@@ -68,95 +83,29 @@ impl Parser<'_> {
         Ok((Some(name), scope))
     }
 
-    /// `"{" { member } "}"`; `private` is the word `class`, which makes the first members private.
-    fn members(
-        &mut self,
-        tag: Option<Symbol>,
-        scope: ScopeId,
-        mut private: Option<Span>,
-    ) -> Vec<Decl> {
-        let close = self.group_end(self.at) - 1;
-        let outer = std::mem::replace(&mut self.record, tag);
-        self.symbols.enter();
-        self.at += 1;
-        let mut members = Vec::new();
-        while self.at < close {
-            let start = self.at;
-            self.skip_pragmas();
-            if self.at >= close {
-                break;
-            }
-            if self.word() == Word::Refused(Refusal::Access) {
-                // The word is passed, and what follows it is read.
-                private = None;
-                let _ = self.refuse_word(Refusal::Access);
-                continue;
-            }
-            if let Some(class) = private.take() {
-                let cure = "write `struct`: all members are public there";
-                self.outside(Code::E0224, class, "private members (`class`) are", cure);
-            }
-            let member = self.member().unwrap_or_else(|_| {
-                self.skip_item();
-                self.lose(start);
-                Decl { kind: DeclKind::Error, span: self.since(start) }
-            });
-            members.push(member);
-            self.at = self.at.max(start + 1);
-        }
-        self.at = close + 1;
-        self.symbols.leave_into(scope);
-        self.record = outer;
-        members
-    }
-
-    /// `member = ";" | alias | static-assertion | declaration`
-    fn member(&mut self) -> Parsed<Decl> {
-        if self.word() == Word::Using {
-            return Ok(self.using(Context::Member)?.swap_remove(0));
-        }
-        self.decl(|p| match p.word() {
-            _ if p.eat(T::Semi) => Ok(DeclKind::Empty),
-            _ if p.is(T::Tilde) => Err(p.refuse(Code::E0223, "destructors are", "")),
-            Word::StaticAssert => p.static_assertion(),
-            Word::Refused(Refusal::Template) => Ok(p.refuse_template()),
-            _ => p.declaration(Context::Member),
-        })
-    }
-
     /// ```text
     /// enumeration = "enum" [ "class" | "struct" ] attributes [ tag ] [ ":" type-name ]
     ///               [ "{" [ enumerator { "," enumerator } [ "," ] ] "}" ]
     /// ```
-    pub fn enumeration(&mut self) -> Parsed<(TypeSpecKind, bool)> {
-        let start = self.at;
-        self.at += 1;
+    pub fn enumeration(&mut self) -> Parsed<TypeSpecKind> {
+        let keyword_span = self.pass();
         let scoped = self.word() == Word::Record;
         self.at += usize::from(scoped);
         let mut attrs = Vec::new();
         self.attributes(&mut attrs)?;
         let (tag, scope) = self.tag()?;
-        let has_base = self.is(T::Colon)
-            && (self.is_specifier_at(self.at + 1) || self.is_path_at(self.at + 1));
-        let underlying = match has_base {
-            true => {
-                self.at += 1;
-                let start = self.at;
-                let specs = self.specifiers(Context::TypeName)?.specs;
-                let declarator = self.no_declarator();
-                Some(TypeName { specs, declarator, span: self.since(start) })
-            }
-            false => None,
-        };
-        let enumerators = match self.is(T::LBrace) {
-            true => Some(self.enumerators(scoped, scope)),
-            false if tag.is_none() => return Err(self.expected("a name or `{`")),
-            false => None,
-        };
-        let body = enumerators.is_some();
-        let keyword_span = self.span_at(start);
+        let mut underlying = None;
+        if self.is(T::Colon) && (self.is_specifier_at(self.at + 1) || self.is_path_at(self.at + 1))
+        {
+            self.at += 1;
+            let start = self.at;
+            let specs = self.specifiers(Context::TypeName)?.specs;
+            let declarator = self.no_declarator();
+            underlying = Some(TypeName { specs, declarator, span: self.since(start) });
+        }
+        let enumerators = self.body(&tag, |p| p.enumerators(scoped, scope))?;
         let spec = EnumSpec { keyword_span, scoped, attrs, tag, underlying, enumerators };
-        Ok((TypeSpecKind::Enum(Box::new(spec)), body))
+        Ok(TypeSpecKind::Enum(Box::new(spec)))
     }
 
     fn enumerators(&mut self, scoped: bool, scope: ScopeId) -> Vec<Enumerator> {

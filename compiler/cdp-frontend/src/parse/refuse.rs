@@ -1,16 +1,15 @@
 //! What the subset leaves out, where several productions meet it. Each construct is named and passed as
 //! a whole; what only one production meets is refused there.
 
-use super::declarations::simple;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Context, Specifiers};
+use super::specifiers::Context;
 use super::symbols::Meaning;
-use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::lex::TokenKind as T;
 use crate::source::Span;
+use crate::words::{Passed, Refusal, Word};
 
 impl Parser<'_> {
     /// The error of a construct outside the subset: `what` it is, with its verb, and what to write instead,
@@ -51,13 +50,6 @@ impl Parser<'_> {
             self.eat(T::Colon);
         }
         Ok(())
-    }
-
-    /// `catch (...) { }`, after a `try` that was refused.
-    pub fn skip_catch(&mut self) {
-        self.at += 1;
-        self.skip_parentheses();
-        self.skip_item();
     }
 
     fn skip_angles(&mut self) {
@@ -126,30 +118,26 @@ impl Parser<'_> {
 
     /// `.*`, `->*` and `<=>`, which are read as the operators most like them.
     pub fn refuse_operator(&mut self) {
-        match self.kind() {
-            Some(T::DotStar | T::ArrowStar) => {
-                self.refuse(Code::E0237, "pointers to members are", "");
-            }
-            Some(T::Spaceship) => {
-                self.refuse(Code::E0240, "the three-way comparison `<=>` is", "");
-            }
-            _ => {}
-        }
+        let (code, what) = match self.kind() {
+            Some(T::DotStar | T::ArrowStar) => (Code::E0237, "pointers to members are"),
+            Some(T::Spaceship) => (Code::E0240, "the three-way comparison `<=>` is"),
+            _ => return,
+        };
+        self.refuse(code, what, "");
     }
 
     /// `T::*` and `T::~T`; passed up to the `*` or `~`.
     pub fn refuse_odd_scope(&mut self, path: &Path) {
         let span = self.span_at(path.last);
-        match self.kind_at(path.end + 1) {
-            Some(T::Star) => {
-                self.outside(Code::E0237, span, "pointers to members are", "");
-            }
-            Some(T::Tilde) => {
-                self.outside(Code::E0223, span, "destructors are", "");
-            }
-            _ => {
-                self.error(Code::E0201, span, "expected a name after `::`");
-            }
+        let (code, what) = match self.kind_at(path.end + 1) {
+            Some(T::Star) => (Code::E0237, "pointers to members are"),
+            Some(T::Tilde) => (Code::E0223, "destructors are"),
+            _ => (Code::E0201, ""),
+        };
+        if what.is_empty() {
+            self.error(code, span, "expected a name after `::`");
+        } else {
+            self.outside(code, span, what, "");
         }
         self.at = path.end + 1;
     }
@@ -178,58 +166,18 @@ impl Parser<'_> {
         Err(self.outside(Code::E0239, span, &what, "leave the declaration out"))
     }
 
-    /// `auto [a, b] = ...`, at the bracket or the `&` before it.
-    pub fn is_bindings(&self, specs: &Specifiers) -> bool {
+    /// `auto [a, b] = ...`, after the specifiers. The names are lost.
+    pub fn refuse_bindings(&mut self) -> Parsed<()> {
         let reference = matches!(self.kind(), Some(T::Amp | T::AndAnd));
-        let at = self.at + usize::from(reference);
-        specs.auto
-            && self.kind_at(at) == Some(T::LBracket)
-            && self.kind_at(at + 1) != Some(T::LBracket)
-    }
-
-    /// The error of structured bindings; up to their bracket.
-    pub fn report_bindings(&mut self) {
-        if !self.eat(T::Amp) {
-            self.eat(T::AndAnd);
+        let open = self.at + usize::from(reference);
+        if self.kind_at(open) != Some(T::LBracket) || self.kind_at(open + 1) == Some(T::LBracket) {
+            return Ok(());
+        }
+        for at in open..self.group_end(open) {
+            self.lost.extend(self.is_name_at(at).then(|| self.symbol_at(at)));
         }
         let cure = "give the object a name, and use its members";
-        self.refuse(Code::E0232, "structured bindings are", cure);
-    }
-
-    /// `auto [a, b] = ...;`, passed. The names are declared with an unknown type, so that their uses
-    /// raise nothing more.
-    pub fn refuse_bindings(&mut self, mut specs: Specifiers) -> Parsed<DeclKind> {
-        self.report_bindings();
-        let open = self.at;
-        let names: Vec<usize> =
-            (open + 1..self.group_end(open)).filter(|&at| self.is_name_at(at)).collect();
-        if names.is_empty() || !matches!(specs.context, Context::File | Context::Block) {
-            return Err(Fault::Refused);
-        }
-        let mut declarators = Vec::new();
-        for at in names {
-            let base = self.ident_at(at);
-            let span = base.span;
-            let name = QualName { global: false, scopes: Vec::new(), base, operator: None, span };
-            let declarator =
-                Declarator { name: Some(name), parts: Vec::new(), attrs: Vec::new(), span };
-            declarators.push(InitDeclarator { declarator, bit_width: None, init: None, span });
-            self.symbols.set(base.name, Meaning::Value);
-        }
-        self.skip_item();
-        specs.specs.ty.kind = TypeSpecKind::Error;
-        Ok(simple(specs, declarators))
-    }
-
-    /// A function's body in a block; what was read of it becomes a prototype.
-    pub fn refuse_nested_function(&mut self, declarator: &Declarator) {
-        let span = match &declarator.name {
-            Some(name) => name.base.span,
-            None => self.span_at(self.at),
-        };
-        let cure = "define it at file scope, before this function";
-        self.outside(Code::E0238, span, "functions inside functions are", cure);
-        self.at = self.group_end(self.at);
+        Err(self.outside(Code::E0232, self.span_at(open), "structured bindings are", cure))
     }
 
     /// `using enum E;`, and `using Base::member;` in a record.

@@ -4,12 +4,12 @@ use super::attributes::word_attributes;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
-use super::words::{Passed, Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::headers::declaring_type;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
+use crate::words::{Passed, Refusal, Word};
 
 /// Where a declaration stands.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -34,7 +34,6 @@ pub(super) struct Specifiers {
     pub typedef: bool,
     /// `void`, or an execution space, is among them: a function is declared.
     pub function_like: bool,
-    pub auto: bool,
     /// They end in the body of a record or enumeration.
     pub body: bool,
     pub context: Context,
@@ -76,6 +75,9 @@ impl Parser<'_> {
         }
         out.specs.span = self.since(start);
         out.specs.ty = self.one_type(&out.words, std::mem::take(&mut out.types), start);
+        if matches!(out.specs.ty.kind, TypeSpecKind::Auto) {
+            self.refuse_bindings()?;
+        }
         Ok(out)
     }
 
@@ -111,23 +113,8 @@ impl Parser<'_> {
                 );
                 self.attribute(&mut out.specs.attrs)?;
             }
-            Word::Auto => {
-                out.auto = true;
-                self.at += 1;
-                self.push_type(out, TypeSpecKind::Auto, at);
-            }
-            Word::Typeof => {
-                let kind = self.typeof_specifier()?;
-                self.push_type(out, kind, at);
-            }
-            Word::Record => {
-                let (kind, body) = self.record()?;
-                out.body = body;
-                self.push_type(out, kind, at);
-            }
-            Word::Enum => {
-                let (kind, body) = self.enumeration()?;
-                out.body = body;
+            Word::Auto | Word::Typeof | Word::Record | Word::Enum => {
+                let kind = self.keyword_type()?;
                 self.push_type(out, kind, at);
             }
             Word::Operator if !out.typed() && context == Context::Member => {
@@ -137,69 +124,80 @@ impl Parser<'_> {
                 if out.typed() {
                     return Ok(self.refuse_restrict());
                 }
-                return self.named_type(out, start);
+                self.named_type(out, start)?;
             }
             _ => return self.attribute(&mut out.specs.attrs),
         }
         Ok(true)
     }
 
+    /// `"auto" | typeof | record | enumeration`
+    fn keyword_type(&mut self) -> Parsed<TypeSpecKind> {
+        match self.word() {
+            Word::Record => self.record(),
+            Word::Enum => self.enumeration(),
+            Word::Typeof => self.typeof_specifier(),
+            _ => {
+                self.at += 1;
+                Ok(TypeSpecKind::Auto)
+            }
+        }
+    }
+
     fn push_type(&self, out: &mut Specifiers, kind: TypeSpecKind, start: usize) {
+        out.body = match &kind {
+            TypeSpecKind::Record(record) => record.members.is_some(),
+            TypeSpecKind::Enum(spec) => spec.enumerators.is_some(),
+            _ => false,
+        };
         out.types.push(TypeSpec { kind, span: self.since(start) });
     }
 
     /// A name where the type is still to come: the type, or a mistake.
-    fn named_type(&mut self, out: &mut Specifiers, start: usize) -> Parsed<bool> {
+    fn named_type(&mut self, out: &mut Specifiers, start: usize) -> Parsed<()> {
         let path = self.path(self.at);
-        if self.kind_at(path.end) == Some(T::ColonColon) {
-            self.refuse_odd_scope(&path);
-            return Ok(true);
-        }
+        let span = self.span(path.start, path.end);
         if out.context == Context::Member {
             self.refuse_constructor(&path)?;
         }
-        if matches!(path.meaning, Some(Meaning::Type(_))) {
+        if self.kind_at(path.end) == Some(T::ColonColon) {
+            self.refuse_odd_scope(&path);
+        } else if matches!(path.meaning, Some(Meaning::Type(_))) {
             let name = self.qual_name(&path);
             self.push_type(out, TypeSpecKind::Named(name), path.start);
-            return Ok(true);
-        }
-        if let Some(end) = self.template_arguments(&path) {
+        } else if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
             self.push_type(out, TypeSpecKind::Error, path.start);
-            return Ok(true);
-        }
-        let next = self.kind_at(path.end);
-        let first = path.start == start;
-        let context = out.context;
-        let ends = matches!(next, Some(T::Eq | T::Semi | T::Comma | T::LBracket));
-        let untyped = match context {
-            Context::Parameter | Context::TypeName => false,
-            Context::Member => !first && ends,
-            _ => (!first && ends) || next == Some(T::LParen),
-        };
-        if untyped || self.word_at(path.last) == Word::Operator {
+        } else if self.is_untyped(&path, out.context, start) {
             self.report_untyped(&path);
-            let span = self.span_at(self.at).before();
-            out.types.push(TypeSpec { kind: TypeSpecKind::Error, span });
+            out.types.push(TypeSpec { kind: TypeSpecKind::Error, span: span.before() });
             out.untyped = true;
-            return Ok(true);
-        }
-        if context == Context::File && self.is_text(self.at, "import") {
-            let span = self.span(path.start, path.end);
+        } else if out.context == Context::File && self.is_text(self.at, "import") {
             return Err(self.outside(Code::E0235, span, "modules (`import`) are", ""));
-        }
-        if let Some((word, kind)) = self.near_space(&path) {
-            let span = self.span_at(path.last);
+        } else if let Some((word, kind)) = self.near_space(&path) {
             let message = format!("unknown type name `{}`", self.text_at(path.last));
             self.error(Code::E0204, span, message).suggest("did you mean", span, word);
             self.at = path.end;
             out.specs.attrs.push(Attr { kind, span });
-            return Ok(true);
+        } else {
+            self.report_unknown_type(&path);
+            self.at = path.end;
+            self.push_type(out, TypeSpecKind::Error, path.start);
         }
-        self.report_unknown_type(&path);
-        self.at = path.end;
-        self.push_type(out, TypeSpecKind::Error, path.start);
-        Ok(true)
+        Ok(())
+    }
+
+    /// Whether an unknown name in specifiers that began at `start` is what is declared, without a type before it.
+    fn is_untyped(&self, path: &Path, context: Context, start: usize) -> bool {
+        let next = self.kind_at(path.end);
+        let ends = matches!(next, Some(T::Eq | T::Semi | T::Comma | T::LBracket));
+        let only = path.start == start || !ends;
+        self.word_at(path.last) == Word::Operator
+            || match context {
+                Context::Parameter | Context::TypeName => false,
+                Context::Member => !only,
+                _ => !only || next == Some(T::LParen),
+            }
     }
 
     /// A name that stands for a type and is none; reported once.
@@ -278,18 +276,15 @@ impl Parser<'_> {
 
     /// Words of C and C++ outside the subset that stand among specifiers.
     fn refused_specifier(&mut self, refusal: Refusal, out: &mut Specifiers) -> Parsed<bool> {
-        match refusal {
-            Refusal::Throw if out.typed() => return Ok(false),
-            Refusal::Type => {
-                let at = self.at;
-                self.refuse_word(refusal)?;
-                self.push_type(out, TypeSpecKind::Error, at);
-            }
-            _ if refusal.report().3 == Passed::Alone => self.refuse_word(refusal)?,
-            _ => {
-                self.refuse_word(refusal)?;
-                return Err(Fault::Refused);
-            }
+        let at = self.at;
+        if refusal == Refusal::Throw && out.typed() {
+            return Ok(false);
+        }
+        self.refuse_word(refusal)?;
+        match refusal.report().3 {
+            _ if refusal == Refusal::Type => self.push_type(out, TypeSpecKind::Error, at),
+            Passed::Alone => {}
+            _ => return Err(Fault::Refused),
         }
         Ok(true)
     }
@@ -326,34 +321,35 @@ impl Parser<'_> {
 
     /// Exactly one type from the words and types of a list that began at `start`.
     fn one_type(&mut self, words: &[usize], mut types: Vec<TypeSpec>, start: usize) -> TypeSpec {
-        let two_types = |p: &mut Self, at: Span, other: Span, label: &str| {
-            p.error(Code::E0206, at, "two types in one declaration")
-                .secondary(other, label)
-                .help("if the two are separate declarations, put `;` between them");
-        };
+        if let (Some(first), Some(last)) = (words.first(), words.last()) {
+            let span = self.span(*first, last + 1);
+            let kind = self.type_of_words(words, span);
+            types.insert(0, TypeSpec { kind, span });
+        }
         let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
-        let (Some(first_word), Some(last_word)) = (words.first(), words.last()) else {
-            if types.is_empty() {
+        match types.as_slice() {
+            [] => {
                 let span = self.since(start).after();
                 self.error(Code::E0204, span, "this declaration names no type")
                     .help("write the type after the specifiers");
                 return TypeSpec { kind: TypeSpecKind::Error, span };
             }
-            if types.len() > 1 && !types.iter().any(is_error) {
-                two_types(self, types[1].span, types[0].span, "the first type");
+            [first, second, ..] if !types.iter().any(is_error) => {
+                self.error(Code::E0206, second.span, "two types in one declaration")
+                    .secondary(first.span, "the other type")
+                    .help("if the two are separate declarations, put `;` between them");
             }
-            return types.swap_remove(0);
-        };
-        let span = self.span(*first_word, last_word + 1);
-        if let Some(other) = types.first() {
-            if !is_error(other) {
-                two_types(self, other.span, span, "the other type");
-            }
-            return types.swap_remove(0);
+            _ => {}
         }
+        let wrong = types.iter().position(is_error);
+        types.swap_remove(wrong.unwrap_or(types.len() - 1))
+    }
+
+    /// What several words mean together.
+    fn type_of_words(&mut self, words: &[usize], span: Span) -> TypeSpecKind {
         let texts: Vec<&str> = words.iter().map(|&at| self.text_at(at)).collect();
         if let Some(builtin) = Basic::of_words(&texts) {
-            return TypeSpec { kind: TypeSpecKind::Builtin(builtin), span };
+            return TypeSpecKind::Builtin(builtin);
         }
         if matches!(texts[..], ["long", "double"] | ["double", "long"]) {
             self.error(Code::E0244, span, "`long double` is outside the `.cdp` subset")
@@ -364,7 +360,7 @@ impl Parser<'_> {
             let message = format!("`{}` is not a type", texts.join(" "));
             self.error(Code::E0206, span, message).label("these words do not go together");
         }
-        TypeSpec { kind: TypeSpecKind::Error, span }
+        TypeSpecKind::Error
     }
 
     /// `type-name = specifiers abstract-declarator`
@@ -382,11 +378,8 @@ impl Parser<'_> {
         let start = self.at;
         let kind = match self.word() {
             Word::Type => {
-                self.at += 1;
-                match Basic::of_words(&[self.text_at(start)]) {
-                    Some(builtin) => TypeSpecKind::Builtin(builtin),
-                    None => TypeSpecKind::Error,
-                }
+                let span = self.pass();
+                self.type_of_words(&[start], span)
             }
             Word::Typeof => self.typeof_specifier()?,
             _ => {

@@ -4,11 +4,11 @@
 use super::declarations::simple;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::Context;
-use super::words::{Refusal, Word};
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
+use crate::words::{Refusal, Word};
 
 impl Parser<'_> {
     /// `block = "{" { statement } "}"`
@@ -32,34 +32,15 @@ impl Parser<'_> {
 
     /// A statement of a block, and what can stand only there.
     fn block_item(&mut self, close: usize, stmts: &mut Vec<Stmt>) {
-        let start = self.at;
-        match self.word() {
-            Word::Else => {
-                let message = "this `else` belongs to no `if`";
-                self.error(Code::E0201, self.span_at(start), message)
-                    .help("an `if` with several statements needs braces around them");
-                self.at += 1;
-            }
-            Word::Refused(Refusal::Catch) => self.skip_catch(),
-            Word::Refused(Refusal::Access) => {
-                // The word is passed, and what follows it is read.
-                let _ = self.refuse_word(Refusal::Access);
-            }
-            Word::Using => match self.using(Context::Block) {
-                Ok(decls) => stmts.extend(decls.into_iter().map(|decl| {
-                    let span = decl.span;
-                    Stmt::new(StmtKind::Decl(decl), span)
-                })),
-                Err(_) => stmts.push(self.skipped_statement(start)),
-            },
-            _ => {
-                let after = self.after_pragmas(start);
-                if after >= close {
-                    self.at = close;
-                } else {
-                    stmts.push(self.statement());
-                }
-            }
+        if self.word() == Word::Else {
+            let message = "this `else` belongs to no `if`";
+            self.error(Code::E0201, self.span_at(self.at), message)
+                .help("an `if` with several statements needs braces around them");
+            self.at += 1;
+        } else if self.after_pragmas(self.at) >= close {
+            self.at = close;
+        } else {
+            stmts.push(self.statement());
         }
     }
 
@@ -114,16 +95,18 @@ impl Parser<'_> {
         Ok(stmt)
     }
 
-    /// `[[fallthrough]]`, `__attribute__((fallthrough))`
+    /// `[[fallthrough]]`, `[[likely]]`, `__attribute__((fallthrough))`: none changes what a program does.
     fn skip_statement_attribute(&mut self) -> bool {
-        let end = match self.word() {
-            Word::GnuAttribute => {
-                let end = self.group_end(self.at + 1);
-                (self.kind_at(end) == Some(T::Semi)).then_some(end)
-            }
-            _ => self.std_attribute_end(),
+        let gnu = self.word() == Word::GnuAttribute;
+        let end = match gnu {
+            true => Some(self.group_end(self.at + 1)),
+            false => self.std_attribute_end(),
         };
-        let end = end.filter(|end| self.is_statement_attribute(*end));
+        let ends = |end: &usize| match self.kind_at(*end) {
+            Some(T::LBracket) => !gnu && self.kind_at(end + 1) != Some(T::LBracket),
+            next => next == Some(T::Semi) || !gnu && !self.is_specifier_at(*end),
+        };
+        let end = end.filter(ends);
         self.at = end.unwrap_or(self.at);
         end.is_some()
     }
@@ -193,12 +176,6 @@ impl Parser<'_> {
             Word::Goto => self.goto_statement()?,
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
-            Word::StaticAssert => StmtKind::Decl(self.decl(Self::static_assertion)?),
-            Word::Using => StmtKind::Decl(self.using(Context::Block)?.swap_remove(0)),
-            Word::Namespace => self.namespace_in_block()?,
-            Word::Refused(Refusal::Template) => {
-                StmtKind::Decl(self.decl(|p| Ok(p.refuse_template()))?)
-            }
             Word::Refused(Refusal::Try) => {
                 self.refuse_word(Refusal::Try)?;
                 return self.bare_statement();
@@ -214,15 +191,13 @@ impl Parser<'_> {
                     self.at += 1;
                     StmtKind::Empty
                 }
-                _ if self.declares() => self.declaration_in(Context::Block)?,
+                _ if self.declares() => {
+                    StmtKind::Decl(self.decl(|p| p.any_declaration(Context::Block))?)
+                }
                 _ => self.expression_statement()?,
             },
         };
         Ok(Stmt::new(kind, self.since(start)))
-    }
-
-    fn declaration_in(&mut self, context: Context) -> Parsed<StmtKind> {
-        self.decl(|p| p.declaration(context)).map(StmtKind::Decl)
     }
 
     fn expression_statement(&mut self) -> Parsed<StmtKind> {
@@ -320,7 +295,8 @@ impl Parser<'_> {
             return Err(self.expected("`while`"));
         }
         self.at += 1;
-        let condition = Box::new(self.head(Self::expression, |error| error)?);
+        self.check_parenthesis()?;
+        let condition = Box::new(self.expression_inside("`)`"));
         self.semicolon("`do ... while (...)`", "`;`")?;
         Ok(StmtKind::DoWhile { keyword_span, body, condition })
     }
@@ -390,7 +366,7 @@ impl Parser<'_> {
         let kind = if self.eat(T::Semi) {
             StmtKind::Empty
         } else if self.declares() {
-            self.declaration_in(Context::Head)?
+            StmtKind::Decl(self.decl(|p| p.declaration(Context::Head))?)
         } else {
             let value = self.expression()?;
             self.expect(T::Semi, "`;` or `,`")?;
@@ -444,15 +420,6 @@ impl Parser<'_> {
         Ok(StmtKind::Return(value))
     }
 
-    fn namespace_in_block(&mut self) -> Parsed<StmtKind> {
-        if self.is_name_at(self.at + 1) && self.kind_at(self.at + 2) == Some(T::Eq) {
-            return Ok(StmtKind::Decl(self.decl(Self::namespace_alias)?));
-        }
-        let message = "a namespace can stand only at file scope or in a namespace";
-        self.error(Code::E0201, self.span_at(self.at), message);
-        Err(Fault::Refused)
-    }
-
     /// ```text
     /// asm      = "asm" { qualifier } "(" string [ ":" operands [ ":" operands [ ":" clobbers ] ] ] ")" ";"
     /// operands = [ operand { "," operand } ]
@@ -473,37 +440,27 @@ impl Parser<'_> {
         }
         let asm = self.parenthesised("`:` or `)`", |p| {
             let template = p.required_string()?;
-            let basic = !matches!(p.kind(), Some(T::Colon | T::ColonColon));
-            // Of `::` the second colon is still to come.
-            let mut pending = false;
-            let outputs = p.asm_list(&mut pending, Self::asm_operand)?;
-            let inputs = p.asm_list(&mut pending, Self::asm_operand)?;
-            let clobbers = p.asm_list(&mut pending, Self::required_string)?;
-            if pending {
-                p.at -= 1;
-                return Err(p.expected("a clobber or `)`"));
+            let basic = p.is(T::RParen);
+            let (mut outputs, mut inputs, mut clobbers) = (Vec::new(), Vec::new(), Vec::new());
+            // How many colons were passed.
+            let mut list = 0;
+            while let Some(colons @ (T::Colon | T::ColonColon)) = p.kind() {
+                list += if colons == T::Colon { 1 } else { 2 };
+                if list > 3 {
+                    return Err(p.expected("a clobber or `)`"));
+                }
+                p.at += 1;
+                match p.kind() {
+                    Some(T::Colon | T::ColonColon | T::RParen) => {}
+                    _ if list == 1 => outputs = p.list(Self::asm_operand)?,
+                    _ if list == 2 => inputs = p.list(Self::asm_operand)?,
+                    _ => clobbers = p.list(Self::required_string)?,
+                }
             }
             Ok(AsmStmt { volatile, template, outputs, inputs, clobbers, basic })
         })?;
         self.semicolon("this `asm`", "`;`")?;
         Ok(StmtKind::Asm(Box::new(asm)))
-    }
-
-    /// A list of an `asm` after its colon; empty where there is no colon.
-    fn asm_list<X>(
-        &mut self,
-        pending: &mut bool,
-        item: impl FnMut(&mut Self) -> Parsed<X>,
-    ) -> Parsed<Vec<X>> {
-        if !std::mem::take(pending) {
-            *pending = self.is(T::ColonColon);
-            if !*pending && !self.is(T::Colon) {
-                return Ok(Vec::new());
-            }
-            self.at += 1;
-        }
-        let none = *pending || matches!(self.kind(), Some(T::Colon | T::ColonColon | T::RParen));
-        if none { Ok(Vec::new()) } else { self.list(item) }
     }
 
     fn asm_operand(&mut self) -> Parsed<AsmOperand> {

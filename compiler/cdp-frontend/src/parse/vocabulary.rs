@@ -2,10 +2,10 @@
 //! CUDA's headers declare, names of attributes. Made once for a session, and with the session copied.
 
 use super::symbols::{Meaning, Symbols};
-use super::words::Words;
 use crate::check::builtins;
 use crate::intern::{Interner, Symbol};
 use crate::scopes::ScopeId;
+use crate::words::Words;
 
 /// Words and names by the symbols of one interner.
 pub(crate) struct Vocabulary {

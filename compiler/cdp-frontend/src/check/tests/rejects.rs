@@ -5,9 +5,9 @@ use super::codes;
 use crate::case_table::assert_table;
 use crate::diagnostics::{Help, NAME_IT_CU, WarningOptions};
 use crate::parse::parse_text;
-use crate::parse::words::REFUSED_BY_CHECKER;
 use crate::preprocess::PreprocessOptions;
 use crate::session::Session;
+use crate::words::REFUSED_BY_CHECKER;
 
 #[test]
 fn programs_are_refused_with_a_code() {

@@ -3,11 +3,11 @@
 //! spelled as words, and nothing that may stand anywhere: `__extension__`, stray `#`, and pragmas that
 //! begin no statement.
 
-use super::words::{Word, Words};
 use crate::diagnostics::{Code, Diagnostics};
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
 use crate::source::Span;
+use crate::words::{Word, Words};
 
 /// Brackets nest at most this deep.
 pub const MAX_NESTING: usize = 256;
@@ -18,15 +18,6 @@ pub(super) const FAR: usize = 20_000;
 pub(super) const MOST_SEARCHES: u32 = 32;
 /// How many tokens of a line a `)` is looked for behind a `;` in its parentheses.
 const NEAR: usize = 256;
-
-/// No partner.
-pub const NONE: u32 = u32::MAX;
-
-/// Tokens with balanced brackets, and for each bracket the place of its partner.
-pub struct Balanced {
-    pub tokens: Vec<Token>,
-    pub partner: Vec<u32>,
-}
 
 /// Matches brackets, dropping closing ones without an opening one and adding those that are
 /// missing. `end` is where the file ends, `cut` says that something before it was not read. Of a file whose brackets
@@ -39,10 +30,9 @@ pub fn balance(
     spellings: &Spellings,
     session: &mut Session,
     out: &mut Diagnostics,
-) -> Balanced {
+) -> Vec<Token> {
     let mut state = Balancer {
         done: Vec::with_capacity(tokens.len() + 8),
-        partner: Vec::with_capacity(tokens.len() + 8),
         open: Vec::new(),
         launch: None,
         searches: 0,
@@ -72,10 +62,10 @@ pub fn balance(
                     .out
                     .add(Code::E0205, token.span, message)
                     .note("nothing of the file was read");
-                return Balanced { tokens: Vec::new(), partner: Vec::new() };
+                return Vec::new();
             }
             state.open.push(state.done.len() as u32);
-            state.push(token);
+            state.done.push(token);
         } else if token.kind.is_closer() {
             state.close(token);
         } else {
@@ -87,17 +77,16 @@ pub fn balance(
                 TokenKind::LaunchClose => state.end_of_launch(token),
                 _ => {}
             }
-            state.push(token);
+            state.done.push(token);
         }
         at += 1;
     }
     state.finish(end, cut);
-    Balanced { tokens: state.done, partner: state.partner }
+    state.done
 }
 
 pub(super) struct Balancer<'a> {
     pub(super) done: Vec<Token>,
-    pub(super) partner: Vec<u32>,
     /// Places of open brackets in `done`.
     pub(super) open: Vec<u32>,
     /// How many brackets were open at the last `<<<` of the statement at hand.
@@ -106,7 +95,7 @@ pub(super) struct Balancer<'a> {
     pub(super) searches: u32,
     pub(super) session: &'a mut Session,
     pub(super) out: &'a mut Diagnostics,
-    words: &'a Words,
+    pub(super) words: &'a Words,
     spellings: &'a Spellings,
 }
 
@@ -137,8 +126,14 @@ impl Balancer<'_> {
         self.done[open as usize].kind.closer().unwrap_or(TokenKind::RBrace)
     }
 
+    /// The word before the open bracket at a place.
+    fn word_before(&self, open: u32) -> Word {
+        let before = open.checked_sub(1).map(|at| self.done[at as usize].symbol);
+        before.map_or(Word::Name, |symbol| self.words.get(symbol))
+    }
+
     /// A bracket that is put in.
-    fn added(&self, kind: TokenKind, span: Span) -> Token {
+    pub(super) fn added(&self, kind: TokenKind, span: Span) -> Token {
         let symbol = self.spellings.of(kind);
         Token { kind, flags: Flags::default(), symbol, span }
     }
@@ -197,34 +192,25 @@ impl Balancer<'_> {
         })
     }
 
-    fn push(&mut self, token: Token) {
-        self.done.push(token);
-        self.partner.push(NONE);
-    }
-
     /// Where the open head of a statement ends that has at most so many parts with a `;`, when another `;` shows that
     /// its body has begun: at the first new line after them. Nobody writes the parts of an `if` on several lines.
     fn end_of_head(&self, open: usize, parts: usize) -> Option<usize> {
         if self.done.len() - open > FAR {
             return None;
         }
-        let mut semicolons = 0;
-        let mut line = None;
-        let mut at = open + 1;
-        while let Some(token) = self.done.get(at) {
-            if token.flags.has(Flags::LINE_START) && line.is_none() {
-                line = Some(at);
-            }
-            if token.kind == TokenKind::Semi {
-                semicolons += 1;
-                if parts == 2 {
-                    line = None;
+        let (mut depth, mut semicolons, mut line) = (0, 0, None);
+        for at in open + 1..self.done.len() {
+            let token = &self.done[at];
+            let closes = token.kind.is_closer();
+            depth -= i32::from(closes);
+            if depth == 0 && !closes {
+                line = line.or(token.flags.has(Flags::LINE_START).then_some(at));
+                if token.kind == TokenKind::Semi {
+                    semicolons += 1;
+                    line = line.filter(|_| parts == 1);
                 }
             }
-            at = match self.partner[at] {
-                close if close != NONE && close as usize > at => close as usize + 1,
-                _ => at + 1,
-            };
+            depth += i32::from(token.kind.closer().is_some());
         }
         line.filter(|_| parts == 1 || semicolons >= parts)
     }
@@ -265,15 +251,13 @@ impl Balancer<'_> {
     fn end_of_statement(&mut self, semicolon: Token) {
         self.launch = None;
         while let Some(&open) = self.open.last() {
-            let is_brace = self.done[open as usize].kind == TokenKind::LBrace
-                && !self.is_list(self.open.len() - 1);
-            let head = open.checked_sub(1).map(|before| self.done[before as usize].symbol);
-            if is_brace {
+            let is_brace = self.done[open as usize].kind == TokenKind::LBrace;
+            if is_brace && !self.is_list(self.open.len() - 1) {
                 return;
             }
-            let parts = match head.map(|word| &self.session.names[word]) {
-                Some("for") => 2,
-                Some("if" | "switch") => 1,
+            let parts = match self.word_before(open) {
+                Word::For => 2,
+                Word::If | Word::Switch => 1,
                 _ => {
                     self.report_open(semicolon.span.before(), Some(semicolon));
                     continue;
@@ -289,26 +273,23 @@ impl Balancer<'_> {
     /// Whether the `{` that is next, in an open head of a statement, is that of its body, so that the head's `)` is
     /// missing: nothing follows its `}` that could follow a list in the head.
     fn begins_body(&self, rest: &[Token]) -> bool {
-        let Some(&open) = self.open.last() else { return false };
-        let head = open
-            .checked_sub(1)
-            .map(|before| &self.session.names[self.done[before as usize].symbol]);
-        let is_head = matches!(head, Some("for" | "if" | "switch" | "while"));
-        if !is_head || self.done[open as usize].kind != TokenKind::LParen {
+        use TokenKind as T;
+        let is_head = |open: &u32| {
+            self.done[*open as usize].kind == T::LParen && self.word_before(*open).has_head()
+        };
+        if !self.open.last().is_some_and(is_head) {
             return false;
         }
         let mut depth = 0;
         let close = rest.iter().position(|token| {
-            depth += i32::from(token.kind == TokenKind::LBrace)
-                - i32::from(token.kind == TokenKind::RBrace);
+            depth += i32::from(token.kind == T::LBrace) - i32::from(token.kind == T::RBrace);
             depth == 0
         });
-        use TokenKind as T;
-        close.and_then(|close| rest.get(close + 1)).is_none_or(|next| {
-            matches!(
-                next.kind,
-                T::Ident | T::Number | T::RBrace | T::LBrace | T::PlusPlus | T::MinusMinus
-            ) && !matches!(self.words.get(next.symbol), Word::Spelled(_))
+        close.and_then(|close| rest.get(close + 1)).is_none_or(|next| match next.kind {
+            T::Ident => !matches!(self.words.get(next.symbol), Word::Spelled(_)),
+            kind => {
+                matches!(kind, T::Number | T::RBrace | T::LBrace | T::PlusPlus | T::MinusMinus)
+            }
         })
     }
 
@@ -322,14 +303,10 @@ impl Balancer<'_> {
         }
     }
 
-    /// Pairs the innermost open bracket with a closing token.
+    /// Closes the innermost open bracket.
     pub(super) fn pair(&mut self, closing: Token) {
-        if let Some(open) = self.open.pop() {
-            self.partner[open as usize] = self.done.len() as u32;
-            self.push(closing);
-            if let Some(last) = self.partner.last_mut() {
-                *last = open;
-            }
+        if self.open.pop().is_some() {
+            self.done.push(closing);
         }
     }
 
@@ -393,16 +370,16 @@ impl Balancer<'_> {
         sources.location(sources.call_site(token.span)).map(|at| at.column)
     }
 
-    /// Puts a bracket before a token.
-    pub(super) fn put_in(&mut self, place: usize, kind: TokenKind) {
-        let bracket = self.added(kind, self.done[place - 1].span.after());
-        for partner in &mut self.partner {
-            if *partner != NONE && *partner as usize >= place {
-                *partner += 1;
+    /// Finds out again which brackets are open.
+    pub(super) fn match_again(&mut self) {
+        self.open.clear();
+        for (at, token) in (0..).zip(&self.done) {
+            if token.kind.closer().is_some() {
+                self.open.push(at);
+            } else if token.kind.is_closer() {
+                self.open.pop();
             }
         }
-        self.done.insert(place, bracket);
-        self.partner.insert(place, NONE);
     }
 
     /// For an open `{`: a later line that begins at or left of the column of its own line, which
@@ -442,15 +419,27 @@ impl Balancer<'_> {
         }
     }
 
-    /// Reports an open bracket and closes it before token `suspect`, of which `label` says why. All other open
-    /// brackets are further out, so only partners move.
+    /// Reports an open bracket and closes it before token `suspect`, of which `label` says why; also what is open
+    /// there inside of it, so that what closed that closes nothing any more.
     fn close_before(&mut self, open: u32, suspect: usize, label: &str) {
         let at = self.done[suspect].span;
         self.never_closed(open, at, label, " before it");
-        self.open.pop();
-        self.put_in(suspect, self.closer_of(open));
-        self.done[suspect].span = at.before();
-        self.partner[suspect] = open;
-        self.partner[open as usize] = suspect as u32;
+        let rest = self.done.split_off(suspect);
+        self.match_again();
+        let inside = self.open.iter().filter(|inner| **inner > open).count();
+        for _ in 0..=inside {
+            let innermost = self.open.last().map_or(TokenKind::RBrace, |it| self.closer_of(*it));
+            self.pair(self.added(innermost, at.before()));
+        }
+        let (mut depth, mut stray) = (0, inside);
+        for token in rest {
+            if token.kind.is_closer() && depth == 0 && stray > 0 {
+                stray -= 1;
+                continue;
+            }
+            depth += i32::from(token.kind.closer().is_some()) - i32::from(token.kind.is_closer());
+            self.done.push(token);
+        }
+        self.match_again();
     }
 }

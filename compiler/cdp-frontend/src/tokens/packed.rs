@@ -3,10 +3,12 @@
 
 use std::cell::Cell;
 
-use super::brackets::{Balanced, NONE};
 use crate::intern::{FastMap, Symbol};
 use crate::lex::{Flags, Spellings, Token, TokenKind as T};
 use crate::source::{ExpansionId, Span};
+
+/// No partner.
+const NONE: u32 = u32::MAX;
 
 /// A token without what few have.
 struct Small {
@@ -22,7 +24,7 @@ struct Small {
 const _: () = assert!(size_of::<Small>() == 12);
 
 /// Tokens with balanced brackets.
-pub(super) struct Packed {
+pub struct Packed {
     tokens: Vec<Small>,
     /// The ends of tokens with more than 65,535 bytes, by place.
     long: FastMap<u32, u32>,
@@ -38,8 +40,8 @@ fn is_bracket(kind: T) -> bool {
 }
 
 impl Packed {
-    pub fn new(balanced: Balanced, spellings: Spellings) -> Self {
-        let Balanced { tokens, partner } = balanced;
+    /// Of tokens whose brackets match.
+    pub fn new(tokens: Vec<Token>, spellings: Spellings) -> Self {
         let mut packed = Packed {
             tokens: Vec::with_capacity(tokens.len()),
             long: FastMap::default(),
@@ -47,8 +49,8 @@ impl Packed {
             last: Cell::new(0),
             spellings,
         };
-        let mut expansion = ExpansionId::NONE;
-        for (at, (token, partner)) in (0u32..).zip(tokens.into_iter().zip(partner)) {
+        let (mut expansion, mut open) = (ExpansionId::NONE, Vec::new());
+        for (at, token) in (0u32..).zip(tokens) {
             let Token { kind, flags, symbol, span } = token;
             if span.expansion != expansion {
                 expansion = span.expansion;
@@ -58,10 +60,23 @@ impl Packed {
                 packed.long.insert(at, span.hi);
                 u16::MAX
             });
-            let word = if is_bracket(kind) { partner } else { symbol.0 };
+            let mut word = symbol.0;
+            if kind.closer().is_some() {
+                word = NONE;
+                open.push(at);
+            } else if kind.is_closer() {
+                word = open.pop().unwrap_or(NONE);
+                if let Some(opener) = packed.tokens.get_mut(word as usize) {
+                    opener.word = at;
+                }
+            }
             packed.tokens.push(Small { word, lo: span.lo, length, kind, flags });
         }
         packed
+    }
+
+    pub fn len(&self) -> usize {
+        self.tokens.len()
     }
 
     pub fn kind(&self, at: usize) -> Option<T> {

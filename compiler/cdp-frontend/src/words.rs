@@ -153,11 +153,24 @@ refusals! {
         E0244, "the type WORD is", "", Alone;
 }
 
+impl Refusal {
+    /// Whether a declaration begins with it.
+    pub fn begins_declaration(self) -> bool {
+        use Refusal::{Access, Catch, Consteval, Template, Type, Typename, Virtual};
+        matches!(self, Access | Catch | Consteval | Template | Type | Typename | Virtual)
+    }
+}
+
 impl Word {
     /// Whether the word begins a statement that is neither an expression nor a declaration.
     pub fn begins_statement(self) -> bool {
         use Word::{Break, Case, Continue, Do, Else, For, If, Return, Switch, While};
         matches!(self, Return | If | For | While | Do | Break | Continue | Switch | Case | Else)
+    }
+
+    /// Whether parentheses stand behind the word, at the head of a statement.
+    pub fn has_head(self) -> bool {
+        matches!(self, Word::For | Word::If | Word::Switch | Word::While)
     }
 
     /// Whether the word alone is a declaration specifier that is no type.
