@@ -94,6 +94,11 @@ impl TokenKind {
     pub fn is_closer(self) -> bool {
         matches!(self, TokenKind::RParen | TokenKind::RBracket | TokenKind::RBrace)
     }
+
+    /// How much deeper brackets are nested behind it: 1, 0 or -1.
+    pub fn nesting(self) -> i32 {
+        i32::from(self.closer().is_some()) - i32::from(self.is_closer())
+    }
 }
 
 /// Number of [`TokenKind`]s.

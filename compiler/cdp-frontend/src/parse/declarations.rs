@@ -333,8 +333,7 @@ impl Parser<'_> {
             Some(T::Colon) => specs.context != Context::Member,
             Some(T::Ident) => {
                 let declares = self.is_name() || self.word() == Word::Operator;
-                !declares
-                    || (specs.body && self.starts_line(self.at) && self.begins_declaration(false))
+                !declares || specs.body && self.begins_next_declaration()
             }
             _ => true,
         }
@@ -357,11 +356,11 @@ impl Parser<'_> {
             bit_width = Some(Box::new(self.assignment()?));
             self.attributes(&mut declarator.attrs)?;
         } else {
-            if is_function(&declarator) {
+            let function = is_function(&declarator);
+            if function {
                 self.refuse_special_function()?;
             }
-            let body = is_function(&declarator) && self.is(T::LBrace);
-            if !(specs.typedef || body) {
+            if !(specs.typedef || function && self.is(T::LBrace)) {
                 init = self.initialiser()?.map(Box::new);
             }
         }
@@ -370,12 +369,11 @@ impl Parser<'_> {
 
     /// Attributes, and the refused `asm("symbol")`, after a declarator.
     fn declarator_attributes(&mut self, attrs: &mut Vec<Attr>) -> Parsed<()> {
-        if self.starts_line(self.at) {
+        let is_other = |at: &usize| self.word_at(*at) != Word::Attribute;
+        let after = (self.at..).find(is_other).unwrap_or(self.at);
+        if self.starts_line(self.at) && after > self.at && self.type_end(after).is_some() {
             // `} T` without its `;` before `__device__ float f();`
-            let words = (self.at..).take_while(|at| self.word_at(*at) == Word::Attribute).count();
-            if words > 0 && self.type_end(self.at + words).is_some() {
-                return Ok(());
-            }
+            return Ok(());
         }
         loop {
             self.attributes(attrs)?;

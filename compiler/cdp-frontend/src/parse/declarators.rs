@@ -8,6 +8,7 @@ use crate::diagnostics::Code;
 use crate::intern::Symbol;
 use crate::lex::TokenKind as T;
 use crate::scopes::ScopeId;
+use crate::source::Span;
 use crate::words::{Refusal, Word};
 
 /// Types nest no deeper by one declarator.
@@ -23,11 +24,6 @@ pub(super) enum Naming {
 }
 
 impl Parser<'_> {
-    /// `abstract-declarator = [ declarator without a name ]`
-    pub fn abstract_declarator(&mut self, specs: &Specifiers) -> Parsed<Declarator> {
-        self.declarator(specs, Naming::Abstract, false)
-    }
-
     /// The declarator of a type that has none.
     pub fn no_declarator(&self) -> Declarator {
         let span = self.since(self.at);
@@ -115,11 +111,8 @@ impl Parser<'_> {
         let mut named = false;
         let grouped = self.is(T::LParen);
         if grouped && (naming == Naming::Named || !self.is_abstract_function()) {
-            let group = self.group("`)`", |p| p.declarator(specs, naming, true))?;
-            named = group.name.is_some();
-            declarator.name = group.name;
-            declarator.parts = group.parts;
-            declarator.attrs = group.attrs;
+            declarator = self.group("`)`", |p| p.declarator(specs, naming, true))?;
+            named = declarator.name.is_some();
         } else if naming != Naming::Abstract
             && (self.is_path_at(self.at) || self.word() == Word::Operator)
         {
@@ -207,47 +200,41 @@ impl Parser<'_> {
         if let Some(span) = quals.const_.or(quals.volatile).or(quals.restrict) {
             self.error(Code::E0222, span, "only member functions are qualified");
         }
-        let noexcept = match self.word() {
-            Word::Noexcept | Word::Refused(Refusal::Throw) => {
-                let span = self.span_at(self.at);
-                self.at += 1;
-                self.skip_parentheses();
-                Some(span)
-            }
-            _ => None,
-        };
+        let is_noexcept = matches!(self.word(), Word::Noexcept | Word::Refused(Refusal::Throw));
+        let noexcept = is_noexcept.then(|| self.pass());
+        if is_noexcept {
+            self.skip_parentheses();
+        }
         let mut trailing_return = self.after(T::Arrow, Self::type_name)?.map(Box::new);
         if let Some(result) = &mut trailing_return {
-            self.refuse_trailing_decltype(&mut result.specs.ty);
+            let ty = &mut result.specs.ty;
+            if let TypeSpecKind::TypeofExpr(_) = ty.kind {
+                // The checker forms a function's type before its parameters have places.
+                let what = "a result type by `decltype` after `->` is";
+                self.outside(Code::E0240, ty.span, what, "write the type");
+                ty.kind = TypeSpecKind::Error;
+            }
             attrs.append(&mut result.specs.attrs);
             attrs.append(&mut result.declarator.attrs);
         }
-        Ok(DeclaratorPart::Function(FunctionPart {
-            params,
-            variadic,
-            noexcept,
-            trailing_return,
-            span,
-        }))
+        let part = FunctionPart { params, variadic, noexcept, trailing_return, span };
+        Ok(DeclaratorPart::Function(part))
     }
 
     /// `parameters = [ parameter { "," parameter } ] [ [ "," ] "..." ]`
-    fn parameters(&mut self) -> Parsed<(Vec<Param>, Option<crate::source::Span>)> {
-        let mut params = Vec::new();
-        if self.is(T::RParen) {
-            return Ok((params, None));
-        }
-        loop {
+    fn parameters(&mut self) -> Parsed<(Vec<Param>, Option<Span>)> {
+        let (mut params, mut variadic) = (Vec::new(), None);
+        let mut more = !self.is(T::RParen);
+        while more && variadic.is_none() {
             if self.is(T::Ellipsis) {
-                self.at += 1;
-                return Ok((params, Some(self.span_at(self.at - 1))));
-            }
-            params.push(self.parameter()?);
-            if !self.eat(T::Comma) {
-                params.shrink_to_fit();
-                return Ok((params, None));
+                variadic = Some(self.pass());
+            } else {
+                params.push(self.parameter()?);
+                more = self.eat(T::Comma);
             }
         }
+        params.shrink_to_fit();
+        Ok((params, variadic))
     }
 
     /// `parameter = specifiers [ declarator attributes ] [ "=" initialiser-clause ]`
@@ -260,47 +247,32 @@ impl Parser<'_> {
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
     }
 
-    /// `auto f(int a) -> decltype(a)`: the checker forms a function's type before its parameters have
-    /// places.
-    fn refuse_trailing_decltype(&mut self, ty: &mut TypeSpec) {
-        if let TypeSpecKind::TypeofExpr(_) = ty.kind {
-            let what = "a result type by `decltype` after `->` is";
-            self.outside(Code::E0240, ty.span, what, "write the type");
-            ty.kind = TypeSpecKind::Error;
-        }
-    }
-
     /// `name(` in a record.
     fn refuse_member_function(&mut self, declarator: &Declarator) -> Fault {
         let Some(name) = &declarator.name else { return self.expected("`;`") };
         let text = self.session.name(name.base.name);
         let owner = self.record.map_or("the record", |tag| self.session.name(tag));
-        if name.operator.is_some() {
-            let what = format!("member operators (`{text}`) are");
-            let cure = "write the operator as a free function";
-            return self.outside(Code::E0236, name.base.span, &what, cure);
-        }
-        let what = format!("member functions (`{text}`) are");
-        let cure =
-            format!("write a free function that takes the object: `{text}({owner} &object, ...)`");
-        self.outside(Code::E0222, name.base.span, &what, &cure)
+        let (code, kind, cure) = match name.operator {
+            Some(_) => (Code::E0236, "operators", "write the operator as a free function".into()),
+            None => {
+                let free = format!("`{text}({owner} &object, ...)`");
+                let cure = format!("write a free function that takes the object: {free}");
+                (Code::E0222, "functions", cure)
+            }
+        };
+        self.outside(code, name.base.span, &format!("member {kind} (`{text}`) are"), &cure)
     }
 
     /// `int *restrict p`: C's word, which C++ takes for a name.
     pub fn refuse_restrict(&mut self) -> bool {
         let next = self.at + 1;
-        if !self.is_text(self.at, "restrict")
-            || !(self.is_name_at(next) || self.word_at(next) == Word::Qualifier)
-        {
-            return false;
+        let is_it = self.is_text(self.at, "restrict")
+            && (self.is_name_at(next) || self.word_at(next) == Word::Qualifier);
+        if is_it {
+            let span = self.pass();
+            let found = self.error(Code::E0239, span, "`restrict` is C, not C++");
+            found.suggest("write", span, "__restrict__");
         }
-        let span = self.span_at(self.at);
-        self.error(Code::E0239, span, "`restrict` is C, not C++").suggest(
-            "write",
-            span,
-            "__restrict__",
-        );
-        self.at += 1;
-        true
+        is_it
     }
 }

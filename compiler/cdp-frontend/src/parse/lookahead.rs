@@ -77,7 +77,8 @@ impl Parser<'_> {
                     _ => at + 2,
                 }
             }
-            Some(T::Ident) | None => at + 1,
+            Some(T::Ident | T::LBrace) | None => at + 1,
+            Some(kind) if kind.is_closer() => at + 1,
             // `operator""_suffix`
             Some(T::String) if self.kind_at(at + 2) == Some(T::Ident) => at + 3,
             Some(_) => at + 2,
@@ -128,18 +129,17 @@ impl Parser<'_> {
         self.word_at(at).is_specifier() || self.type_end(at).is_some()
     }
 
-    /// On a new line: what looks like the next declaration.
-    pub fn begins_declaration(&self, after_function: bool) -> bool {
-        match self.word() {
-            Word::Type | Word::Auto | Word::Storage | Word::Typedef | Word::Record | Word::Enum => {
-                true
-            }
-            Word::Attribute => !after_function,
-            Word::Name => self
+    /// Whether a new line begins here with what looks like the next declaration.
+    pub fn begins_next_declaration(&self) -> bool {
+        use Word::{Attribute, Auto, Enum, Name, Record, Storage, Type, Typedef};
+        let declares = match self.word() {
+            Type | Auto | Storage | Typedef | Record | Enum | Attribute => true,
+            Name => self
                 .type_end(self.at)
                 .is_some_and(|end| self.is_name_at(end) || self.kind_at(end) == Some(T::Star)),
             _ => false,
-        }
+        };
+        self.starts_line(self.at) && declares
     }
 
     /// After a type that ends at `at`, where a statement began: `T(x)` or `T{x}` as an expression.
@@ -189,11 +189,9 @@ impl Parser<'_> {
 
     fn name_declares(&self) -> bool {
         let path = self.path(self.at);
-        if self.word_at(path.last) == Word::Operator {
-            return false;
-        }
-        if self.kind_at(path.end) == Some(T::ColonColon) {
-            return true;
+        let next = self.kind_at(path.end);
+        if self.word_at(path.last) == Word::Operator || next == Some(T::ColonColon) {
+            return next == Some(T::ColonColon);
         }
         if matches!(path.meaning, Some(Meaning::Type(_))) {
             return !self.is_construction(path.end);
@@ -203,20 +201,13 @@ impl Parser<'_> {
                 && (self.is_name_at(end)
                     || matches!(self.kind_at(end), Some(T::Star | T::Amp | T::AndAnd)));
         }
-        self.looks_declared(&path)
-    }
-
-    /// After an unknown name: another name follows, or `*name` and then `=` or `;`.
-    fn looks_declared(&self, path: &Path) -> bool {
-        if self.is_name_at(path.end) || self.word_at(path.end) == Word::Qualifier {
-            return true;
-        }
+        // After an unknown name: another name follows, or `*name` and then `=` or `;`.
         let at = self.after_pointers(path.end);
-        at > path.end
-            && path.meaning != Some(Meaning::Value)
-            && self.kind_at(path.end) != Some(T::AndAnd)
-            && self.is_name_at(at)
-            && matches!(self.kind_at(at + 1), Some(T::Eq | T::Semi))
+        let points = matches!(next, Some(T::Star | T::Amp));
+        let ends = matches!(self.kind_at(at + 1), Some(T::Eq | T::Semi));
+        self.word_at(path.end) == Word::Qualifier
+            || self.is_name_at(path.end)
+            || points && ends && self.is_name_at(at) && path.meaning != Some(Meaning::Value)
     }
 
     /// The place after pointers, references and what qualifies them.

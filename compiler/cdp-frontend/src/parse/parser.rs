@@ -266,8 +266,8 @@ impl<'a> Parser<'a> {
         let place = self.behind();
         let starts_line = self.starts_line(self.at);
         let (next, mut message) = (self.span_at(self.at), format!("expected `;` after {what}"));
-        let declares = starts_line && self.begins_declaration(false);
-        if !declares {
+        let declares = self.begins_next_declaration();
+        if !declares && !self.is_put_in(self.at) {
             message = format!("{message}, found {}", self.found());
         }
         let found = self.error(Code::E0203, place, message).suggest("add", place, ";");

@@ -1,6 +1,7 @@
 //! Declaration specifiers, and types by themselves.
 
 use super::attributes::word_attributes;
+use super::declarators::Naming;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
@@ -85,7 +86,7 @@ impl Parser<'_> {
     fn specifier(&mut self, out: &mut Specifiers, start: usize) -> Parsed<bool> {
         let at = self.at;
         let context = out.context;
-        if out.body && self.starts_line(at) && self.begins_declaration(false) {
+        if out.body && self.begins_next_declaration() {
             return Ok(false);
         }
         out.body = false;
@@ -341,8 +342,9 @@ impl Parser<'_> {
             }
             _ => {}
         }
+        let other = usize::from(!words.is_empty() && types.len() > 1);
         let wrong = types.iter().position(is_error);
-        types.swap_remove(wrong.unwrap_or(types.len() - 1))
+        types.swap_remove(wrong.unwrap_or(other))
     }
 
     /// What several words mean together.
@@ -363,12 +365,12 @@ impl Parser<'_> {
         TypeSpecKind::Error
     }
 
-    /// `type-name = specifiers abstract-declarator`
+    /// `type-name = specifiers [ declarator without a name ]`
     pub fn type_name(&mut self) -> Parsed<TypeName> {
         let start = self.at;
         self.scoped(|p| {
             let specs = p.specifiers(Context::TypeName)?;
-            let declarator = p.abstract_declarator(&specs)?;
+            let declarator = p.declarator(&specs, Naming::Abstract, false)?;
             Ok(TypeName { specs: specs.specs, declarator, span: p.since(start) })
         })
     }
@@ -422,8 +424,10 @@ impl Parser<'_> {
             text.push_str(self.text_at(at));
         }
         let span = self.span(path.last, path.end);
-        if path.end == path.last + 1 {
+        if path.end == path.last + 1 && self.kind_at(path.end) == Some(T::Ident) {
             self.outside(Code::E0236, self.span_at(path.last), "conversion functions are", "");
+        } else if path.end == path.last + 1 {
+            self.error(Code::E0201, span.after(), "expected an operator after `operator`");
         } else if text.contains('"') {
             self.outside(Code::E0233, span, "user-defined literals are", "");
         }

@@ -143,22 +143,18 @@ impl Parser<'_> {
     /// `pragma = "#unroll" [ expression ] end | "#nounroll" | "#cdp"`
     pub fn pragma(&mut self) -> Parsed<Option<Pragma>> {
         let start = self.at;
-        let kind = match self.kind() {
-            Some(T::PragmaUnroll) => {
-                self.at += 1;
+        let Some(kind @ (T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp)) = self.kind() else {
+            return Ok(None);
+        };
+        self.at += 1;
+        let kind = match kind {
+            T::PragmaUnroll => {
                 let count = self.unless(T::PragmaEnd, Self::expression)?;
                 self.expect(T::PragmaEnd, "the end of the line")?;
                 PragmaKind::Unroll(count)
             }
-            Some(T::PragmaNoUnroll) => {
-                self.at += 1;
-                PragmaKind::NoUnroll
-            }
-            Some(T::PragmaCdp) => {
-                self.at += 1;
-                PragmaKind::Cdp(self.symbol_at(start))
-            }
-            _ => return Ok(None),
+            T::PragmaNoUnroll => PragmaKind::NoUnroll,
+            _ => PragmaKind::Cdp(self.symbol_at(start)),
         };
         Ok(Some(Pragma { kind, span: self.since(start) }))
     }
@@ -217,25 +213,30 @@ impl Parser<'_> {
         contents: impl FnOnce(&mut Self) -> Parsed<X>,
         error: impl FnOnce(Expr) -> X,
     ) -> Parsed<X> {
-        if !self.is(T::LParen) {
-            let message = format!("expected `(`, found {}", self.found());
-            self.error(Code::E0201, self.span_at(self.at), message)
-                .help("what a statement tests stands in parentheses");
-            return self.bare_head().map(error);
+        let mut first = self.at;
+        let start = first;
+        if self.is(T::LParen) {
+            first += 1;
+            if let Ok(head) = self.group("`)`", contents) {
+                return Ok(head);
+            }
+        } else {
+            self.bare_head()?;
         }
-        let start = self.at;
-        let result = self.group("`)`", contents);
-        if result.is_err() && self.is_specifier_at(start + 1) {
-            self.lose(start + 1);
+        if self.is_specifier_at(first) {
+            self.lose(first);
         }
-        Ok(result.unwrap_or_else(|_| error(self.error_expr(start))))
+        Ok(error(self.error_expr(start)))
     }
 
-    /// What stands in place of a head, up to the `{` on its line: the body is read.
-    fn bare_head(&mut self) -> Parsed<Expr> {
+    /// What stands in place of a head, reported and passed up to the `{` on its line.
+    fn bare_head(&mut self) -> Parsed<()> {
         let start = self.at;
+        let message = format!("expected `(`, found {}", self.found());
+        self.error(Code::E0201, self.span_at(start), message)
+            .help("what a statement tests stands in parentheses");
         let mut at = start;
-        while self.kind_at(at).is_some_and(|kind| !matches!(kind, T::LBrace | T::RBrace))
+        while !matches!(self.kind_at(at), None | Some(T::LBrace | T::RBrace))
             && (at == start || !self.starts_line(at))
         {
             at = self.group_end(at);
@@ -244,10 +245,7 @@ impl Parser<'_> {
             return Err(Fault::Syntax);
         }
         self.at = at;
-        if self.is_specifier_at(start) {
-            self.lose(start);
-        }
-        Ok(self.error_expr(start))
+        Ok(())
     }
 
     /// `if = "if" [ "constexpr" ] "(" [ init ] condition ")" statement [ "else" statement ]`
@@ -295,8 +293,7 @@ impl Parser<'_> {
             return Err(self.expected("`while`"));
         }
         self.at += 1;
-        self.check_parenthesis()?;
-        let condition = Box::new(self.expression_inside("`)`"));
+        let condition = Box::new(self.head(Self::expression, |error| error)?);
         self.semicolon("`do ... while (...)`", "`;`")?;
         Ok(StmtKind::DoWhile { keyword_span, body, condition })
     }
@@ -311,19 +308,16 @@ impl Parser<'_> {
             return self.scoped(|p| p.range_for(keyword_span));
         }
         self.scoped(|p| {
-            let (init, condition, step) = p.head(
-                |p| {
-                    let init = p.init()?;
-                    let condition = p.unless(T::Semi, Self::condition)?;
-                    p.expect(T::Semi, "`;`")?;
-                    let step = p.unless(T::RParen, Self::expression)?;
-                    Ok((init, condition, step))
-                },
-                |error| {
-                    let span = error.span;
-                    (Stmt::new(StmtKind::Expr(error), span), None, None)
-                },
-            )?;
+            let head = |p: &mut Self| {
+                let init = p.init()?;
+                let condition = p.unless(T::Semi, Self::condition)?;
+                p.expect(T::Semi, "`;`")?;
+                Ok((init, condition, p.unless(T::RParen, Self::expression)?))
+            };
+            let (init, condition, step) = p.head(head, |error| {
+                let span = error.span;
+                (Stmt::new(StmtKind::Expr(error), span), None, None)
+            })?;
             let body = p.statement();
             let parts = ForStmt { keyword_span, init, condition, step, body };
             Ok(StmtKind::For(Box::new(parts)))
@@ -332,13 +326,12 @@ impl Parser<'_> {
 
     fn range_for(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         let head = self.group("`)`", |p| {
-            let first_semi = p.head_semicolon();
-            let init = if first_semi { Some(p.init()?) } else { None };
+            let init = if p.head_semicolon() { Some(p.init()?) } else { None };
             let specs = p.specifiers(Context::Head)?;
             let declarators = vec![p.init_declarator(&specs)?];
             p.expect(T::Colon, "`:`")?;
-            let range = p.initialiser_clause()?;
-            Ok((init, SimpleDecl { specs: specs.specs, declarators }, range))
+            let variable = SimpleDecl { specs: specs.specs, declarators };
+            Ok((init, variable, p.initialiser_clause()?))
         });
         let body = self.statement();
         let Ok((init, variable, range)) = head else { return Ok(StmtKind::Error) };

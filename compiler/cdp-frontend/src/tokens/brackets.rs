@@ -175,20 +175,13 @@ impl Balancer<'_> {
 
     /// Whether a statement or declaration may begin after what there is.
     fn ends_statement(&self) -> bool {
-        use TokenKind as T;
+        use TokenKind::{
+            Colon, LBrace, PragmaCdp, PragmaEnd, PragmaNoUnroll, RBrace, RParen, Semi,
+        };
         self.done.last().is_none_or(|last| match last.kind {
-            T::Ident => matches!(self.words.get(last.symbol), Word::Do | Word::Else),
-            kind => matches!(
-                kind,
-                T::Semi
-                    | T::LBrace
-                    | T::RBrace
-                    | T::RParen
-                    | T::Colon
-                    | T::PragmaNoUnroll
-                    | T::PragmaCdp
-                    | T::PragmaEnd
-            ),
+            TokenKind::Ident => matches!(self.words.get(last.symbol), Word::Do | Word::Else),
+            Semi | LBrace | RBrace | RParen | Colon => true,
+            kind => matches!(kind, PragmaNoUnroll | PragmaCdp | PragmaEnd),
         })
     }
 
@@ -200,17 +193,15 @@ impl Balancer<'_> {
         }
         let (mut depth, mut semicolons, mut line) = (0, 0, None);
         for at in open + 1..self.done.len() {
-            let token = &self.done[at];
-            let closes = token.kind.is_closer();
-            depth -= i32::from(closes);
-            if depth == 0 && !closes {
-                line = line.or(token.flags.has(Flags::LINE_START).then_some(at));
-                if token.kind == TokenKind::Semi {
+            let Token { kind, flags, .. } = self.done[at];
+            if depth == 0 {
+                line = line.or(flags.has(Flags::LINE_START).then_some(at));
+                if kind == TokenKind::Semi {
                     semicolons += 1;
                     line = line.filter(|_| parts == 1);
                 }
             }
-            depth += i32::from(token.kind.closer().is_some());
+            depth += kind.nesting();
         }
         line.filter(|_| parts == 1 || semicolons >= parts)
     }
@@ -374,10 +365,10 @@ impl Balancer<'_> {
     pub(super) fn match_again(&mut self) {
         self.open.clear();
         for (at, token) in (0..).zip(&self.done) {
-            if token.kind.closer().is_some() {
-                self.open.push(at);
-            } else if token.kind.is_closer() {
-                self.open.pop();
+            match token.kind.nesting() {
+                1 => self.open.push(at),
+                -1 => _ = self.open.pop(),
+                _ => {}
             }
         }
     }
@@ -401,21 +392,18 @@ impl Balancer<'_> {
 
     /// Closes what is still open: where the indentation says so, or at the end of the file.
     fn finish(&mut self, end: Span, cut: bool) {
-        let mut reported = if cut { 3 } else { 0 };
+        let mut reports = if cut { 0 } else { 3 };
         while let Some(&open) = self.open.last() {
-            if reported < 3 {
-                reported += 1;
-                match self.indentation_suspect(open) {
-                    Some(suspect) => self.close_before(
-                        open,
-                        suspect,
-                        "this line begins no further right than the one with the open bracket",
-                    ),
-                    None => self.report_open(end, None),
-                }
+            if reports == 0 {
+                self.pair(self.added(self.closer_of(open), end));
                 continue;
             }
-            self.pair(self.added(self.closer_of(open), end));
+            reports -= 1;
+            let label = "this line begins no further right than the one with the open bracket";
+            match self.indentation_suspect(open) {
+                Some(suspect) => self.close_before(open, suspect, label),
+                None => self.report_open(end, None),
+            }
         }
     }
 
@@ -437,7 +425,7 @@ impl Balancer<'_> {
                 stray -= 1;
                 continue;
             }
-            depth += i32::from(token.kind.closer().is_some()) - i32::from(token.kind.is_closer());
+            depth += token.kind.nesting();
             self.done.push(token);
         }
         self.match_again();

@@ -69,8 +69,7 @@ impl Balancer<'_> {
     fn opener(&self, end: usize) -> Option<usize> {
         let mut depth = 0;
         (0..=end).rev().find(|at| {
-            let kind = self.done[*at].kind;
-            depth += i32::from(kind.is_closer()) - i32::from(kind.closer().is_some());
+            depth -= self.done[*at].kind.nesting();
             depth == 0
         })
     }
