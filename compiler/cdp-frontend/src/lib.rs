@@ -1,8 +1,8 @@
 //! From `.cdp` text to checked IR: preprocess, lex, parse, check.
 //!
 //! Reading order is the order of the stages, which share a [`Session`] and what `cdp-diagnostics` has:
-//! [`preprocess`] makes tokens, [`parse`] makes the tree of `ast`, and `check` makes IR from it. This crate knows
-//! nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
+//! [`preprocess`] makes tokens, `tokens` makes them ready for [`parse`], which makes the tree of `ast`, and `check`
+//! makes IR from it. This crate knows nothing of LLVM, PTX or processes, and reads files only through a `FileLoader`.
 //!
 //! Modules that the documentation leaves out (tree, tokens, literals, the tables of builtin names) are
 //! the inside of the front end: visible for tools of this repository, and changed without notice.

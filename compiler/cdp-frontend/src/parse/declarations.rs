@@ -464,18 +464,16 @@ impl Parser<'_> {
                 Some(Designator::Field(self.member_name()?))
             }
             Some(T::LBracket) if !self.is_lambda() => {
-                Some(Designator::Index(self.group("`]`", Self::index)?))
+                let index = self.group("`]`", |p| {
+                    let first = p.expression()?;
+                    let cure = "write a designator for each element, or assign in a loop";
+                    p.refuse_range("ranges of designators (`[a ... b]`) are", cure)?;
+                    Ok(first)
+                })?;
+                Some(Designator::Index(index))
             }
             _ => None,
         })
-    }
-
-    /// The index of a designator; a range is refused.
-    fn index(&mut self) -> Parsed<Expr> {
-        let first = self.expression()?;
-        let cure = "write a designator for each element, or assign in a loop";
-        self.refuse_range("ranges of designators (`[a ... b]`) are", cure)?;
-        Ok(first)
     }
 
     /// GNU's `... expression` behind an expression, passed.

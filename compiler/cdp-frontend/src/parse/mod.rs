@@ -9,7 +9,8 @@
 //! order: `parser` (the state, brackets, going on after an error), `declarations`, `specifiers`,
 //! `records`, `attributes`, `declarators`, `statements`, `expression`, `operands`, `literals`. Where
 //! C++ needs more than the next token, `lookahead` decides; what the subset leaves out in many places
-//! is in `refuse`, other refusals stand where the construct would be parsed.
+//! is in `refuse`, other refusals stand where the construct would be parsed. Keywords and refused words are
+//! rows of `crate::words`.
 
 mod attributes;
 mod declarations;

@@ -157,7 +157,7 @@ impl Parser<'_> {
     /// A name where the type is still to come: the type, or a mistake.
     fn named_type(&mut self, out: &mut Specifiers, start: usize) -> Parsed<()> {
         let path = self.path(self.at);
-        let span = self.span(path.start, path.end);
+        let span = |p: &Self| p.span(path.start, path.end);
         if out.context == Context::Member {
             self.refuse_constructor(&path)?;
         }
@@ -171,11 +171,12 @@ impl Parser<'_> {
             self.push_type(out, TypeSpecKind::Error, path.start);
         } else if self.is_untyped(&path, out.context, start) {
             self.report_untyped(&path);
-            out.types.push(TypeSpec { kind: TypeSpecKind::Error, span: span.before() });
+            out.types.push(TypeSpec { kind: TypeSpecKind::Error, span: span(self).before() });
             out.untyped = true;
         } else if out.context == Context::File && self.is_text(self.at, "import") {
-            return Err(self.outside(Code::E0235, span, "modules (`import`) are", ""));
+            return Err(self.outside(Code::E0235, span(self), "modules (`import`) are", ""));
         } else if let Some((word, kind)) = self.near_space(&path) {
+            let span = span(self);
             let message = format!("unknown type name `{}`", self.text_at(path.last));
             self.error(Code::E0204, span, message).suggest("did you mean", span, word);
             self.at = path.end;
