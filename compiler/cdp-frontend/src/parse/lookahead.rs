@@ -28,7 +28,8 @@ pub(super) struct Path {
 impl Parser<'_> {
     /// True if a possibly qualified name begins at a place.
     pub fn is_path_at(&self, at: usize) -> bool {
-        self.is_name_at(at) || self.kind_at(at) == Some(T::ColonColon)
+        let global = self.kind_at(at) == Some(T::ColonColon);
+        self.is_name_at(at) || global && self.kind_at(at + 1) == Some(T::Ident)
     }
 
     /// The name that begins at a place.
@@ -316,10 +317,12 @@ impl Parser<'_> {
             // `int(x)` declares x, unless more of an expression follows.
             Some(T::LParen) => {
                 let (inner, close) = (end + 1, self.group_end(end) - 1);
-                let declares = inner == close
-                    || self.is_specifier_at(inner)
-                    || self.is_abstract_group(end)
-                    || self.declarator_end(inner) == Some(close);
+                let declares = match self.kind_at(inner) {
+                    Some(T::Star | T::Amp | T::AndAnd | T::RParen) => true,
+                    _ => {
+                        self.is_specifier_at(inner) || self.is_name_at(inner) && inner + 1 == close
+                    }
+                };
                 let next = self.kind_at(close + 1);
                 declares
                     && matches!(next, Some(T::Comma | T::RParen | T::LParen | T::LBracket | T::Eq))

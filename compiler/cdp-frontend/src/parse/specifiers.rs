@@ -224,7 +224,7 @@ impl Parser<'_> {
             return;
         }
         let (header, last) = (declaring_type(name), self.span_at(path.last));
-        let right = similar_type(name).map(str::to_owned).or_else(|| self.near_type(name));
+        let right = self.near_type(name);
         let found = self.error(Code::E0204, span, message);
         if let Some(header) = header {
             found.help(format!("`#include <{header}>` declares it"));
@@ -247,15 +247,18 @@ impl Parser<'_> {
         word_attributes().into_iter().find(|(word, _)| goes_on && is_meant(word))
     }
 
-    /// The type that the program or CUDA declares and whose name is most like this one.
+    /// The type that a misspelled or foreign name probably means, among those of C++, the program and CUDA.
     fn near_type(&self, name: &str) -> Option<String> {
+        const WORDS: [&str; 9] =
+            ["void", "int", "char", "float", "double", "unsigned", "short", "long", "bool"];
+        let known = SIMILAR.iter().find(|(_, names)| names.split(' ').any(|other| other == name));
         let is_type =
             |(_, meaning): &(_, &Option<Meaning>)| matches!(meaning, Some(Meaning::Type(_)));
         let types = self.symbols.visible().filter(is_type);
-        let mut names: Vec<&str> =
-            types.map(|(symbol, _)| self.session.names.resolve(symbol)).collect();
+        let mut names: Vec<&str> = types.map(|(symbol, _)| self.session.name(symbol)).collect();
         names.sort_unstable();
-        crate::near::nearest(name, names.into_iter()).map(str::to_owned)
+        let near = || crate::near::nearest(name, WORDS.into_iter().chain(names));
+        known.map(|(right, _)| *right).or_else(near).map(str::to_owned)
     }
 
     /// A declared name without a type before it, as in C before 1999.
@@ -425,10 +428,13 @@ impl Parser<'_> {
             text.push_str(self.text_at(at));
         }
         let span = self.span(path.last, path.end);
-        if path.end == path.last + 1 && self.kind_at(path.end) == Some(T::Ident) {
-            self.outside(Code::E0236, self.span_at(path.last), "conversion functions are", "");
-        } else if path.end == path.last + 1 {
-            self.error(Code::E0201, span.after(), "expected an operator after `operator`");
+        if path.end == path.last + 1 {
+            self.lost.insert(self.symbol_at(path.last));
+            if self.kind_at(path.end) == Some(T::Ident) {
+                self.outside(Code::E0236, span, "conversion functions are", "");
+            } else {
+                self.error(Code::E0201, span.after(), "expected an operator after `operator`");
+            }
         } else if text.contains('"') {
             self.outside(Code::E0233, span, "user-defined literals are", "");
         }
@@ -461,18 +467,8 @@ const SIMILAR: &[(&str, &str)] = &[
     ("short", "i16 int16"),
     ("int", "i32 int32"),
     ("long long", "i64 int64"),
-    ("__half", "float16 fp16 f16"),
+    ("__half", "float16 fp16 f16 __fp16"),
     ("float", "f32"),
     ("double", "f64"),
     ("const char *", "string"),
-    ("__half", "__fp16 fp16"),
 ];
-
-/// The type a misspelled or foreign name probably means.
-fn similar_type(name: &str) -> Option<&'static str> {
-    const TYPES: [&str; 9] =
-        ["void", "int", "char", "float", "double", "unsigned", "short", "long", "bool"];
-    let known = SIMILAR.iter().find(|(_, names)| names.split(' ').any(|other| other == name));
-    let near = |right: &&str| name.len() > 2 && crate::preprocess::near(name, right);
-    known.map(|(right, _)| *right).or_else(|| TYPES.into_iter().find(near))
-}
