@@ -178,7 +178,6 @@ impl Parser<'_> {
         match self.word() {
             word if word.is_specifier() => true,
             Word::Auto | Word::Record | Word::Enum => true,
-            Word::Using | Word::StaticAssert | Word::Namespace => true,
             Word::Refused(refusal) => refusal.begins_declaration(),
             Word::Type | Word::Typeof => {
                 !self.simple_type_end(at).is_some_and(|end| self.is_construction(end))

@@ -172,6 +172,7 @@ impl Parser<'_> {
             Word::Goto => self.goto_statement()?,
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
+            Word::Using | Word::StaticAssert | Word::Namespace => self.declaration_statement()?,
             Word::Refused(Refusal::Try) => {
                 self.refuse_word(Refusal::Try)?;
                 return self.bare_statement();
@@ -187,13 +188,15 @@ impl Parser<'_> {
                     self.at += 1;
                     StmtKind::Empty
                 }
-                _ if self.declares() => {
-                    StmtKind::Decl(self.decl(|p| p.any_declaration(Context::Block))?)
-                }
+                _ if self.declares() => self.declaration_statement()?,
                 _ => self.expression_statement()?,
             },
         };
         Ok(Stmt::new(kind, self.since(start)))
+    }
+
+    fn declaration_statement(&mut self) -> Parsed<StmtKind> {
+        self.decl(|p| p.any_declaration(Context::Block)).map(StmtKind::Decl)
     }
 
     fn expression_statement(&mut self) -> Parsed<StmtKind> {
