@@ -129,17 +129,12 @@ impl Parser<'_> {
     /// `T::*` and `T::~T`; passed up to the `*` or `~`.
     pub fn refuse_odd_scope(&mut self, path: &Path) {
         let span = self.span_at(path.last);
-        let (code, what) = match self.kind_at(path.end + 1) {
-            Some(T::Star) => (Code::E0237, "pointers to members are"),
-            Some(T::Tilde) => (Code::E0223, "destructors are"),
-            _ => (Code::E0201, ""),
-        };
-        if what.is_empty() {
-            self.error(code, span, "expected a name after `::`");
-        } else {
-            self.outside(code, span, what, "");
-        }
         self.at = path.end + 1;
+        match self.kind() {
+            Some(T::Star) => _ = self.outside(Code::E0237, span, "pointers to members are", ""),
+            Some(T::Tilde) => _ = self.outside(Code::E0223, span, "destructors are", ""),
+            _ => _ = self.error(Code::E0201, span, "expected a name after `::`"),
+        }
     }
 
     /// `S(` in the record `S`.
