@@ -12,8 +12,8 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::TargetMachine;
 
 use crate::error::{LowerError, Result, bug};
+use crate::launches::code;
 use crate::launches::remark::{LaunchRemark, Optimized};
-use crate::launches::sequence;
 use crate::options::{Cancel, DebugInfo, LowerOptions, OptLevel};
 use crate::pipeline;
 use crate::raw::{self, DiagnosticSink};
@@ -226,20 +226,15 @@ impl LlvmModule {
     fn define_recorded_launches(&self) {
         let Some(abi) = self.optimized.recorded else { return };
         let (context, module, _) = self.parts();
-        let begin = module.get_function(sequence::BEGIN);
-        if begin.is_some_and(|begin| begin.count_basic_blocks() == 0) {
-            let linked = sequence::code::link(context, module, abi);
-            debug_assert!(linked.is_ok(), "{linked:?}");
-        }
+        let linked = code::link(context, module, abi);
+        debug_assert!(linked.is_ok(), "{linked:?}");
     }
 
     /// Puts the functions of recorded launches into PTX of this module, where it declares them.
     pub(crate) fn put_recorded_launches(&self) -> impl Fn(String) -> String + use<> {
         let (recorded, target) = (self.optimized.recorded, self.target);
         move |ptx| match (recorded, target) {
-            (Some(abi), CodeTarget::Device { address_bits }) => {
-                sequence::code::put(ptx, abi, address_bits)
-            }
+            (Some(abi), CodeTarget::Device { address_bits }) => code::put(ptx, abi, address_bits),
             _ => ptx,
         }
     }

@@ -62,8 +62,8 @@ pub use image::{DeviceImage, emit_entries_object, emit_image_object};
 pub use inkwell;
 pub use kernel::PTX_KERNEL;
 pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
+pub use launches::code::split as split_recorded_launches;
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
-pub use launches::sequence::code::split as split_recorded_launches;
 pub use linked::emit_linked_object;
 pub use lower::lower;
 pub use options::{

@@ -51,6 +51,15 @@ std::string textOf(ArrayRef<PassBuilder::PipelineElement> Pipeline) {
   return Text;
 }
 
+/// Functions whose code is as it is to be (`launches/sequence/mod.rs`).
+bool isPlain(const Any &IR) {
+  if (const auto *const *F = any_cast<const Function *>(&IR))
+    return (*F)->hasFnAttribute("cdp-plain");
+  if (const auto *const *L = any_cast<const Loop *>(&IR))
+    return (*L)->getHeader()->getParent()->hasFnAttribute("cdp-plain");
+  return false;
+}
+
 PipelineTuningOptions tuning() {
   PipelineTuningOptions Tuning;
   Tuning.LoopVectorization = false;
@@ -65,6 +74,7 @@ struct CdpOptimizer {
   explicit CdpOptimizer(TargetMachine &Target)
       : OptNone(false), Builder(&Target, tuning(), std::nullopt, &Callbacks) {
     OptNone.registerCallbacks(Callbacks);
+    Callbacks.registerShouldRunOptionalPassCallback([](StringRef, Any IR) { return !isPlain(IR); });
     Builder.registerPipelineParsingCallback([this](StringRef Name, FunctionPassManager &Passes,
                                                    ArrayRef<PassBuilder::PipelineElement> Inner) {
       auto Is = [&](StringRef Wanted, auto Pass) {

@@ -91,8 +91,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             bodies.push(body);
         }
         let queue = gathered.iter().any(|gathered| gathered.queue.is_some());
-        let queue = if queue { queue::functions(0) } else { String::new() };
-        let definitions = queue + &sums::definitions(&sums);
+        let queue = if queue { queue::DEFINITIONS } else { "" };
+        let definitions = queue.to_string() + &sums::definitions(&sums);
         self.link(&definitions, "", &kernels, &bodies)?;
         self.sums.extend(sums::mark(self.context, self.module, sums)?);
         for Gathered { index, queue, .. } in gathered {

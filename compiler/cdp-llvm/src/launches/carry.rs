@@ -25,10 +25,12 @@ use super::late::{self, Late};
 use super::parent::{self, LaunchSite};
 use super::queue::{self, Queue};
 use super::rounds;
+use super::sequence::nested::Nested;
 use super::sequence::{self, Sequence};
 use super::{Pass, Plan, Plans, door, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
+use crate::options::DebugInfo;
 use crate::raw;
 use crate::raw::view::{View, kernel_body};
 
@@ -78,7 +80,6 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         let all = || plans.iter().flat_map(|(_, plans)| plans);
         let queued = all().filter(|plan| queued_alone(plan)).count();
-        let queues = all().filter(|plan| plan.gather.is_some() && plan.queued).count();
         let mut functions = String::new();
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut names = Vec::new();
@@ -105,7 +106,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         let ranges: Vec<_> = plans.iter().map(|(parent, _)| ranges::found(*parent)).collect();
         definitions += &ranges::definitions(ranges.iter().flatten().filter(|_| shared));
         if gathered.iter().any(|gathered| gathered.queue.is_some()) {
-            definitions += &queue::functions(queues);
+            definitions += queue::DEFINITIONS;
         }
         if gathered.iter().any(|gathered| gathered.by_warps) {
             definitions += door::DEFINITIONS;
@@ -127,7 +128,8 @@ impl<'ctx> Pass<'_, 'ctx> {
                 if let Some((child, threads)) = child.zip(sequence.threads.as_deref()) {
                     functions += &rounds::threads(threads, child, arguments);
                 }
-                functions += &sequence.kernel(gather, &name, child, arguments);
+                let elsewhere = child.is_some() && sequence.threads.is_some();
+                functions += &sequence.kernel(gather, &name, child, arguments, elsewhere);
                 bodies.push(body);
             }
         }
@@ -173,20 +175,25 @@ impl<'ctx> Pass<'_, 'ctx> {
         let nested = || sequenced.iter().filter(|found| found.sequence.nests);
         let mut bodies = Vec::new();
         let mut kernels = String::new();
+        let mut entries = Vec::new();
         for Sequenced { index, sequence, arguments } in nested() {
             let Ok(gather) = &self.gathers[*index] else { continue };
-            let name = sequence.nested_body(gather);
+            let kernel = gather.kernel.get_name().to_string_lossy().into_owned();
+            let name = Nested::name_of_body(&kernel);
             let body = kernel_body(gather.kernel, &name);
             let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
-            let all = body.get_basic_block_iter().flat_map(|block| block.get_instructions());
-            for call in all.collect::<Vec<_>>() {
-                let called = View::instruction(call).callee().map(View::name).unwrap_or_default();
-                if [sequence::BEGIN, sequence::END].contains(&called.as_str()) {
-                    call.erase_from_basic_block();
-                }
-            }
-            kernels += &sequence.kernel(gather, &name, None, arguments);
+            let alone = without_records(body);
+            let by_address = arguments.iter().any(|argument| argument.by_value.is_some());
             bodies.push(body);
+            let Some(alone) = alone.filter(|_| !by_address && self.shares_bodies()) else {
+                kernels += &sequence.kernel(gather, &name, None, arguments, false);
+                continue;
+            };
+            let used = child::used_extras(body);
+            let nested = Nested { kernel: &kernel, body: &name, arguments, used, alone };
+            kernels += &nested.functions();
+            kernels += &sequence.kernel(gather, &nested.give(), None, arguments, true);
+            entries.push((gather.kernel, nested.entry()));
         }
         let shared = [sequence::HEAD_NAME, ORDER].map(|name| self.module.get_global(name));
         let linkage = |linkage| shared.iter().flatten().for_each(|v| v.set_linkage(linkage));
@@ -201,6 +208,26 @@ impl<'ctx> Pass<'_, 'ctx> {
         for body in bodies {
             prepare::flag(self.context, body, "alwaysinline");
         }
+        entries.into_iter().try_for_each(|(kernel, entry)| self.enter(kernel, &entry))
+    }
+
+    /// Whether a kernel's body may stand in a function that it calls. Debug information says that it stands in the kernel.
+    fn shares_bodies(&self) -> bool {
+        self.options.debug == DebugInfo::None
+    }
+
+    /// Has a kernel call a function with its parameters, and do nothing else.
+    fn enter(&self, kernel: FunctionValue<'ctx>, entry: &str) -> Result<()> {
+        let entry = self.module.get_function(entry);
+        let entry = entry.ok_or_else(|| bug("optimise launches", "a kernel without an entry"))?;
+        raw::delete_body(kernel);
+        let block = self.context.append_basic_block(kernel, "entry");
+        let builder = self.context.create_builder();
+        builder.position_at_end(block);
+        let operands: Vec<BasicMetadataValueEnum<'ctx>> =
+            kernel.get_param_iter().map(BasicMetadataValueEnum::from).collect();
+        builder.build_direct_call(entry, &operands, "")?;
+        builder.build_return(None)?;
         Ok(())
     }
 
@@ -324,6 +351,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             lone: plan.lone,
             late: plan.late,
             single: alone_in_warp(plan),
+            one: plan.single && plan.flat && plan.site.in_null_stream(),
             gather: gather.map(|gather| (gather, calls)),
             sequence: sequence.and_then(|found| {
                 self.gathers[found.index].as_ref().ok().map(|gather| (gather, &found.sequence))
@@ -508,6 +536,25 @@ impl<'ctx> Pass<'_, 'ctx> {
     }
 }
 
+/// Takes from a kernel's body what a kernel does with records where it begins and ends. Yields what it says where it
+/// begins, once.
+fn without_records(body: FunctionValue<'_>) -> Option<u64> {
+    let all = body.get_basic_block_iter().flat_map(|block| block.get_instructions());
+    let mut begins = Vec::new();
+    for call in all.collect::<Vec<_>>() {
+        let view = View::instruction(call);
+        let called = view.callee().map(View::name).unwrap_or_default();
+        if called == sequence::BEGIN {
+            begins.push(view.operand(1).and_then(View::constant_int));
+        }
+        if [sequence::BEGIN, sequence::END].contains(&called.as_str()) {
+            call.erase_from_basic_block();
+        }
+    }
+    let [Some(alone)] = begins[..] else { return None };
+    u64::try_from(alone).ok()
+}
+
 /// The operations of a body that may wait, numbered from `first` on.
 pub(super) fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
     let parameters = body.count_params().saturating_sub(child::EXTRAS.len() as u32);
@@ -527,6 +574,7 @@ fn site_names(module: &Module<'_>) -> Vec<String> {
                 "__cdp_queue_of_",
                 sequence::OF,
                 sequence::THREADS,
+                sequence::nested::ENTRY,
                 distribute::ORDER_BEGIN,
                 sums::SUM,
                 ranges::RANGE,

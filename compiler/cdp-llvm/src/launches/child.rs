@@ -21,6 +21,15 @@ pub(super) const EXTRAS: [&str; 13] = [
     "grid.z", "size.x", "size.y", "size.z", "global.x",
 ];
 
+/// Which of [`EXTRAS`] a body uses.
+pub(super) fn used_extras(body: FunctionValue<'_>) -> [bool; EXTRAS.len()] {
+    let first = body.count_params().saturating_sub(EXTRAS.len() as u32);
+    std::array::from_fn(|index| {
+        let parameter = View::function(body).parameter(first + index as u32);
+        parameter.is_some_and(|parameter| !parameter.users().is_empty())
+    })
+}
+
 /// A kernel that another kernel's threads can run.
 pub(super) struct Child<'ctx> {
     /// Its body as a function, which takes the thread's place in the grid.
@@ -74,11 +83,7 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
     let body =
         kernel_body(kernel, &format!("__cdp_body_{name}")).ok_or("the child cannot be copied")?;
     let first = kernel.count_params();
-    let mut used = [false; EXTRAS.len()];
-    for (index, used) in used.iter_mut().enumerate() {
-        let parameter = View::function(body).parameter(first + index as u32);
-        *used = parameter.is_some_and(|parameter| !parameter.users().is_empty());
-    }
+    let used = used_extras(body);
     let view = View::function(body);
     let blocks = view.blocks();
     let guard = guard::find(body, first + EXTRAS.len() as u32 - 1);

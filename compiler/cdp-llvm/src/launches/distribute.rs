@@ -74,6 +74,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub late: bool,
     /// Without a child: one thread of a block comes here, if the block has one dimension, which `flat` asks for.
     pub single: bool,
+    /// With a child: one lane of a warp at most has one that is run, as one thread of such a block launches.
+    pub one: bool,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
     /// How launches of the block are recorded, where they are.
@@ -146,9 +148,6 @@ impl Site<'_, '_> {
         }
         if self.sequence.is_some() && !self.lone {
             sequence::unless_written(&mut text);
-            self.launch(&mut text);
-            text.line("ret i32 0");
-            text.label("recorded");
         }
         if self.listens && self.child.is_some() {
             // A launch passes on what its thread knows. What runs here must look behind its own cache.
@@ -242,7 +241,7 @@ impl Site<'_, '_> {
             text.label("gather");
             self.note_launch(text);
             let queue = self.queue.as_ref();
-            gather::site_alone(gather, &self.arguments, calls, &self.stream(), queue, text);
+            gather::site_alone(gather, &self.arguments, &self.stream(), queue, text);
             return;
         }
         let wanting = text.ballot(wants);
@@ -355,6 +354,52 @@ impl Site<'_, '_> {
     /// Children of different lanes at the same time where they are tiny, then the others one by one.
     fn independent(&self, child: &Child<'_>, text: &mut Text) {
         self.head(child, text);
+        match self.one {
+            true => self.of_one(child, text),
+            false => self.of_several(child, text),
+        }
+        text.label("done");
+        summed(child, text);
+        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+        if self.is_timed(child) {
+            let slow = self.slow(text);
+            let launched = text.set("load i1, ptr %launched");
+            let launched = text.set(&format!("or i1 {launched}, {slow}"));
+            text.line(&format!("store i1 {launched}, ptr %launched"));
+        }
+        match self.gather {
+            None => text.line("br i1 %run, label %out, label %launch"),
+            Some(_) => {
+                let large = text.set("xor i1 %run, true");
+                let wants = text.set(&format!("and i1 {large}, %valid"));
+                self.gathered(&wants, text);
+            }
+        }
+        text.label("out");
+        text.line("ret i32 0");
+    }
+
+    /// The rounds of a child that no other lane has one beside: all lanes run it together.
+    fn of_one(&self, child: &Child<'_>, text: &mut Text) {
+        let some = text.set("icmp ne i32 %work, 0");
+        text.line("%run = or i1 %small, false");
+        let waits = text.set(&format!("and i1 %run, {some}"));
+        let waiting = text.ballot(&waits);
+        text.line(&format!("%waiting = or i32 {waiting}, 0"));
+        self.check(text);
+        self.rounds(child, None, text);
+    }
+
+    /// To the rounds, where lanes wait for them.
+    fn check(&self, text: &mut Text) {
+        text.line("br label %check");
+        text.label("check");
+        text.line("%ready = icmp ne i32 %waiting, 0");
+        text.line("br i1 %ready, label %next, label %done");
+    }
+
+    /// The rounds of the children that are run, of which each lane may have one.
+    fn of_several(&self, child: &Child<'_>, text: &mut Text) {
         let own = self.tuning.own;
         let tiny = text.set(&format!("icmp ule i32 %turns, {own}"));
         let tiny = text.set(&format!("and i1 %small, {tiny}"));
@@ -388,25 +433,6 @@ impl Site<'_, '_> {
             dealt: dealt.each_ref().map(String::as_str),
         };
         self.rounds(child, Some(&first), text);
-        text.label("done");
-        summed(child, text);
-        text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-        if self.is_timed(child) {
-            let slow = self.slow(text);
-            let launched = text.set("load i1, ptr %launched");
-            let launched = text.set(&format!("or i1 {launched}, {slow}"));
-            text.line(&format!("store i1 {launched}, ptr %launched"));
-        }
-        match self.gather {
-            None => text.line("br i1 %run, label %out, label %launch"),
-            Some(_) => {
-                let large = text.set("xor i1 %run, true");
-                let wants = text.set(&format!("and i1 {large}, %valid"));
-                self.gathered(&wants, text);
-            }
-        }
-        text.label("out");
-        text.line("ret i32 0");
     }
 
     /// Which of the children that are run each lane runs by itself (`%own` threads), which all lanes together, one after the
@@ -492,10 +518,7 @@ impl Site<'_, '_> {
         let run = text.set(&format!("and i1 %child, {early}"));
         let waiting = text.ballot(&run);
         text.line(&format!("%waiting = or i32 {waiting}, 0"));
-        text.line("br label %check");
-        text.label("check");
-        text.line("%ready = icmp ne i32 %waiting, 0");
-        text.line("br i1 %ready, label %next, label %done");
+        self.check(text);
         self.rounds(child, None, text);
         text.label("done");
         text.line("%unserved = phi i32 [ 0, %check ], [ %left, %turn ]");

@@ -9,8 +9,10 @@
 
 use super::emit::Text;
 
-/// The door, for the module that the sites' functions are linked from.
-pub(super) const DEFINITIONS: &str = include_str!("door.ll");
+/// The door, for the module that the sites' functions are linked from; how lanes enter is made beforehand
+/// ([`super::code`]).
+pub(super) const DEFINITIONS: &str =
+    concat!("declare ptr addrspace(1) @__cdp_door_enter() nounwind\n", include_str!("door.ll"));
 
 /// A lane goes through the door; names what [`leave`] wants.
 pub(super) fn enter(door: &str, text: &mut Text) {

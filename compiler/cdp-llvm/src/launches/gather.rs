@@ -253,14 +253,13 @@ impl Calls {
 pub(super) fn site_alone(
     gather: &Gather<'_>,
     arguments: &[Argument],
-    calls: &Calls,
     stream: &str,
     queue: Option<&Queue>,
     text: &mut Text,
 ) {
     blocks(text);
     if let Some(queue) = queue {
-        queue.site(gather, arguments, calls, stream, &Lanes::ONE, text);
+        queue.site(gather, arguments, stream, &Lanes::ONE, text);
         text.label("g.single");
     }
     text.line("br label %launch");
@@ -304,20 +303,6 @@ impl Lanes {
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 %same)");
         }
     }
-
-    /// The one that leads goes through the warp's door, if its warp may have others.
-    pub fn enter(&self, door: &str, text: &mut Text) {
-        if self.several {
-            door::enter(door, text);
-        }
-    }
-
-    /// It comes back.
-    pub fn leave(&self, door: &str, text: &mut Text) {
-        if self.several {
-            door::leave(door, text);
-        }
-    }
 }
 
 /// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`, where fewer than
@@ -338,7 +323,7 @@ pub(super) fn site(
     text.line("%g.count = call i32 @llvm.ctpop.i32(i32 %same)");
     text.rank("%g.rank", "%same");
     match queue {
-        Some(queue) => queue.site(gather, arguments, calls, stream, &Lanes::SAME, text),
+        Some(queue) => queue.site(gather, arguments, stream, &Lanes::SAME, text),
         None => text.line("br label %g.single"),
     }
     text.label("g.single");

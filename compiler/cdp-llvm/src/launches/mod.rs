@@ -17,7 +17,7 @@
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`], with [`together`],
 //!   finds that it can be;
-//! - [`carry`], with [`aggregate`]: all that is carried out;
+//! - [`carry`], with [`aggregate`]: all that is carried out; [`code`]: what is the same in every program;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
 //!
@@ -32,6 +32,7 @@ mod argument;
 mod calls;
 mod carry;
 mod child;
+pub(crate) mod code;
 mod distribute;
 mod dominators;
 mod door;
@@ -185,7 +186,7 @@ pub(crate) fn optimize<'ctx>(
         prepare::run(module, machine, "always-inline,globaldce")?;
     }
     printer.after(LaunchPass::Inline, module);
-    let recorded = module.get_function(sequence::BEGIN).map(|_| options.abi);
+    let recorded = code::is_called(module).then_some(options.abi);
     Ok(Optimized { changed: true, recorded, remarks: pass.remarks, printed: printer.printed })
 }
 

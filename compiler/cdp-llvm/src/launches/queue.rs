@@ -21,25 +21,22 @@
 use cdp_ir::Aggregate;
 
 use super::argument::Argument;
-use super::emit::{Text, launch, quoted};
-use super::gather::{Calls, Gather, Lanes, end, run_at};
+use super::emit::{Text, quoted};
+use super::gather::{Gather, Lanes, end, run_at};
 use super::parent::Said;
-use super::records::{Records, record};
+use super::records::{Record, Records, record};
 use super::tuning::Tuning;
 use super::turns::{Held, turn};
 
-const FUNCTIONS: &str = include_str!("queue.ll");
-/// The functions that all queues share, for so many sites. What several do once for a warp, and goes to memory again and
-/// again, stands once in a module and is called.
-pub(super) fn functions(sites: usize) -> String {
-    let inlined = if sites > SHARED_SITES { "noinline" } else { "alwaysinline" };
-    format!("{FUNCTIONS}attributes #0 = {{ nounwind {inlined} }}\n")
-}
-
-/// So many sites have the code of both functions each; it is hardly more than their calls.
-const SHARED_SITES: usize = 2;
-/// The door of the launching lane.
-const DOOR: &str = "%q.door";
+/// The functions that stand in a program, and those that are made beforehand ([`super::code`]): what is done once for a warp,
+/// and goes to memory again and again.
+pub(super) const DEFINITIONS: &str = concat!(
+    "declare { i32, i64 } @__cdp_queue_reserve(ptr addrspace(1), i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, \
+     i32, i32) nounwind\n\
+     declare void @__cdp_queue_launch(ptr addrspace(1), i64, i32, i32, ptr, ptr, i64, i32, i32, i32, i32, i32, i32, \
+     ptr, i32) nounwind\n",
+    include_str!("queue.ll")
+);
 /// Blocks of a parent with one launch each, up to which these are made as they come.
 const FEW_BLOCKS: u64 = 8;
 /// Bytes of a bucket before its records.
@@ -163,7 +160,6 @@ impl Queue {
         &self,
         gather: &Gather<'_>,
         arguments: &[Argument],
-        calls: &Calls,
         stream: &str,
         lanes: &Lanes,
         text: &mut Text,
@@ -217,9 +213,7 @@ impl Queue {
         let opened = text.set(&format!("icmp slt i64 {place}, 0"));
         text.line(&format!("br i1 {opened}, label %q.close, label %q.out"));
         text.label("q.close");
-        self.launch(&bucket, &most, calls, stream, lanes, text);
-        self.each(&records, gather, arguments, stream, lanes, text);
-        text.line(&format!("call void @__cdp_queue_leave(ptr {bucket}, i32 %q.blocks)"));
+        self.launch(&records, &most, gather, stream, lanes, text);
         text.line("br label %q.out");
         text.label("q.out");
         text.line("ret i32 0");
@@ -269,90 +263,31 @@ impl Queue {
         [index, text.shuffle_wide("%same", "%q.place.own", "%g.leader")]
     }
 
-    /// Launches a bucket: to `q.out`, or to `q.each` when that cannot be done.
+    /// Launches a bucket; each of its records by itself when that cannot be done.
     fn launch(
         &self,
-        bucket: &str,
-        most: &str,
-        calls: &Calls,
-        stream: &str,
-        lanes: &Lanes,
-        text: &mut Text,
-    ) {
-        let own = text.set(&format!("addrspacecast ptr {bucket} to ptr addrspace(1)"));
-        let word = text.set(&format!(
-            "call i64 @__cdp_queue_close(ptr addrspace(1) {own}, i64 {most}, i32 {}, i32 {})",
-            self.quiet, self.patience
-        ));
-        let (count, blocks) = split(&word, text);
-        text.line(&format!("%q.count = add i32 {count}, 0"));
-        text.line(&format!("%q.blocks = add i32 {blocks}, 0"));
-        let grid = match self.waves {
-            0 => "%q.blocks".to_string(),
-            waves => {
-                let most = resident(text);
-                let most = text.set(&format!("mul i32 {most}, {waves}"));
-                text.set(&format!("call i32 @llvm.umin.i32(i32 %q.blocks, i32 {most})"))
-            }
-        };
-        let grid = match self.coarsen {
-            None => grid,
-            Some(each) => {
-                let above = text.set(&format!("add i32 %q.blocks, {}", each.min(1 << 20) - 1));
-                let coarse = text.set(&format!("udiv i32 {above}, {}", each.min(1 << 20)));
-                text.set(&format!("call i32 @llvm.umin.i32(i32 {grid}, i32 {coarse})"))
-            }
-        };
-        // For each record by itself too, where it comes to that.
-        lanes.enter(DOOR, text);
-        let buffer = calls.get(text, &self.kernel, &grid);
-        let none = text.set(&format!("icmp eq ptr {buffer}, null"));
-        text.line(&format!("br i1 {none}, label %q.each, label %q.fire"));
-        text.label("q.fire");
-        text.line(&format!("store ptr {bucket}, ptr {buffer}, align 16"));
-        let at = text.behind(&buffer, 8);
-        text.line(&format!("store i32 %q.count, ptr {at}, align 8"));
-        let at = text.behind(&buffer, 12);
-        text.line(&format!("store i32 %q.blocks, ptr {at}, align 4"));
-        let error = calls.launch(text, &buffer, stream);
-        let failed = text.set(&format!("icmp ne i32 {error}, 0"));
-        text.line(&format!("br i1 {failed}, label %q.each, label %q.fired"));
-        text.label("q.fired");
-        lanes.leave(DOOR, text);
-        text.line("br label %q.out");
-    }
-
-    /// Launches each record by itself, up to label `q.left`.
-    fn each(
-        &self,
         records: &Records,
+        most: &str,
         gather: &Gather<'_>,
-        arguments: &[Argument],
         stream: &str,
         lanes: &Lanes,
         text: &mut Text,
     ) {
-        text.label("q.each");
-        text.line("br label %q.one");
-        text.label("q.one");
-        text.line("%q.i = phi i32 [ 0, %q.each ], [ %q.i.next, %q.done ]");
-        let own = records.record("%q.i", text);
-        let grid = records.grid(gather.deep, &own, text);
-        let real = text.set(&format!("icmp ne i32 {}, 0", grid[0]));
-        text.line(&format!("br i1 {real}, label %q.alone, label %q.done"));
-        text.label("q.alone");
-        let values = records.load(arguments, &own, text);
-        let [x, y, z] = &grid;
-        let words = [x, y, z, "%bx", "%by", "%bz", "%shared"];
+        let own = text.set(&format!("addrspacecast ptr {} to ptr addrspace(1)", records.ends));
         let kernel = gather.kernel.get_name().to_string_lossy().into_owned();
-        launch(&kernel, words, stream, arguments, &values, text);
-        text.line("br label %q.done");
-        text.label("q.done");
-        text.line("%q.i.next = add i32 %q.i, 1");
-        let more = text.set("icmp ult i32 %q.i.next, %q.count");
-        text.line(&format!("br i1 {more}, label %q.one, label %q.left"));
-        text.label("q.left");
-        lanes.leave(DOOR, text);
+        let Record { first, size, bytes, .. } = records.layout;
+        let layout = bytes | first << 16 | size << 32 | u64::from(gather.deep) << 48;
+        text.line(&format!(
+            "call void @__cdp_queue_launch(ptr addrspace(1) {own}, i64 {most}, i32 {}, i32 {}, ptr {}, ptr {}, \
+             i64 {layout}, i32 %bx, i32 %by, i32 %bz, i32 %shared, i32 {}, i32 {}, {stream}, i32 {})",
+            self.quiet,
+            self.patience,
+            quoted(&self.kernel),
+            quoted(&kernel),
+            self.waves,
+            self.coarsen.map_or(0, |each| each.min(1 << 20)),
+            u32::from(lanes.several)
+        ));
     }
 
     /// The kernel that runs a bucket, by the records' `body`.
@@ -427,16 +362,6 @@ fn leave(text: &mut Text) {
     text.line("%done = sub i32 %stop, %block");
     text.line("call void @__cdp_queue_leave(ptr %bucket, i32 %done)");
     text.line("br label %left");
-}
-
-/// Blocks of the site's size that the device runs at a time, if nothing but their threads counts.
-fn resident(text: &mut Text) -> String {
-    let plane = text.set("mul i32 %bx, %by");
-    let threads = text.set(&format!("mul i32 {plane}, %bz"));
-    let each = text.set(&format!("udiv i32 2048, {threads}"));
-    let each = text.set(&format!("call i32 @llvm.umin.i32(i32 {each}, i32 32)"));
-    let many = text.set("call i32 @llvm.nvvm.read.ptx.sreg.nsmid()");
-    text.set(&format!("mul i32 {each}, {many}"))
 }
 
 /// Number of records and of blocks in a bucket's word.

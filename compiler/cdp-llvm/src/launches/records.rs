@@ -13,22 +13,27 @@ pub(super) const RECORDS: u64 = 144;
 pub(super) struct Record {
     /// Offsets of the arguments.
     pub arguments: Vec<u64>,
+    /// Where these begin, and their bytes: they lie as in a parameter buffer.
+    pub first: u64,
+    pub size: u64,
     pub bytes: u64,
 }
 
 /// Where things lie; with all of the grid's dimensions, or with x alone.
 pub(super) fn record(deep: bool, arguments: &[Argument]) -> Record {
-    let mut at = if deep { 12 } else { 4 };
+    let grid: u64 = if deep { 12 } else { 4 };
+    let most = arguments.iter().map(|argument| size(argument).1).max().unwrap_or(1);
+    let first = grid.next_multiple_of(most);
+    let mut at = first;
     let mut offsets = Vec::new();
-    let mut most = 8;
     for argument in arguments {
         let (bytes, align) = size(argument);
-        most = most.max(align);
         at = u64::next_multiple_of(at, align);
         offsets.push(at);
         at += bytes;
     }
-    Record { arguments: offsets, bytes: at.next_multiple_of(most) }
+    let bytes = at.next_multiple_of(most.max(8));
+    Record { arguments: offsets, first, size: at - first, bytes }
 }
 
 /// Records in memory: where the blocks of each end, and the records themselves.

@@ -4,7 +4,7 @@
 
 use super::argument::Argument;
 use super::child::{Child, EXTRAS};
-use super::distribute::Site;
+use super::distribute::{Mode, Site};
 use super::emit::{Text, moved, quoted};
 use super::sums::DONE;
 
@@ -25,7 +25,7 @@ impl Site<'_, '_> {
     /// lane's own; then, for each lane of `%waiting`, all lanes those of that one. Then control goes to
     /// `done`.
     pub(super) fn rounds(&self, child: &Child<'_>, first: Option<&Round<'_>>, text: &mut Text) {
-        let in_order = first.is_none();
+        let in_order = self.mode == Mode::InOrder;
         text.label("next");
         let waiting = match first {
             Some(_) => "%left".to_string(),

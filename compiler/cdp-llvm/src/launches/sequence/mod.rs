@@ -30,7 +30,7 @@
 //! launch, since all grids below have its shape ([`shape`]). For lack of memory launches are made as written, so nothing is
 //! handed over when half of it has been in use.
 
-pub(crate) mod code;
+pub(super) mod nested;
 mod shape;
 mod site;
 
@@ -56,6 +56,8 @@ use super::waiting::check_waiting;
 use crate::raw;
 use crate::raw::view::View;
 
+/// What says of a function that its code is as it is to be (`optimizer.cpp`).
+const PLAIN: &str = "\"cdp-plain\"";
 /// What a kernel calls at its beginning, and where its threads return.
 pub(crate) const BEGIN: &str = "__cdp_sequence_begin";
 pub(super) const END: &str = "__cdp_sequence_end";
@@ -202,27 +204,29 @@ impl Sequence {
         format!("declare ptx_kernel void {}(ptr, i32)\n", quoted(&self.runner))
     }
 
-    /// The name of the body that a kernel that launches has in [`Sequence::kernel`].
-    pub fn nested_body(&self, gather: &Gather<'_>) -> String {
-        format!("{NESTED}{}", gather.kernel.get_name().to_string_lossy())
-    }
-
     fn arguments(&self, record: &str, text: &mut Text) -> Records {
         Records {
             down: false,
             ends: String::new(),
             records: text.behind(record, RECORD_HEAD),
-            layout: Record { arguments: self.offsets.clone(), bytes: self.bytes },
+            layout: Record {
+                arguments: self.offsets.clone(),
+                first: 0,
+                size: self.bytes,
+                bytes: self.bytes,
+            },
         }
     }
 
-    /// The kernel that runs records in their turn, by the `body` of its blocks; `child` is what it is at sites.
+    /// The kernel that runs records in their turn, by the `body` of its blocks; `child` is what it is at sites. Where the
+    /// body stands elsewhere little is left to optimise.
     pub fn kernel(
         &self,
         gather: &Gather<'_>,
         body: &str,
         child: Option<&Child<'_>>,
         arguments: &[Argument],
+        elsewhere: bool,
     ) -> String {
         let mut text = Text::default();
         text.room_for_copies(arguments.iter().enumerate());
@@ -257,8 +261,9 @@ impl Sequence {
         text.line("br label %turn");
         text.label("out");
         text.line("ret void");
+        let plain = if elsewhere { PLAIN } else { "" };
         format!(
-            "define ptx_kernel void {}(ptr %record, i32 %left) nounwind {{\nentry:\n{}}}\n",
+            "define ptx_kernel void {}(ptr %record, i32 %left) nounwind {plain} {{\nentry:\n{}}}\n",
             quoted(&self.runner),
             text.out
         )
@@ -349,6 +354,7 @@ pub(super) fn declarations() -> String {
         "@__cdp_order = external addrspace(3) global [12 x i32], align 8
 @{HEAD_NAME} = external addrspace(1) global {{ i64, i32, i32, i32, i32, ptr addrspace(1), [64 x i32], i32 }}, align 8
 declare void @{BEGIN}(ptr addrspace(3), i32) convergent nounwind
+declare void @{END}(ptr addrspace(1), ptr addrspace(3)) convergent nounwind
 {DECLARATIONS}"
     )
 }

@@ -262,6 +262,17 @@ left:
 ; grid's y or z, 1 << 18 if it launches, 1 << 19 if each lane comes for itself alone. They are recorded, or launched as written.
 define void @__cdp_sequence_record(ptr addrspace(1) %head, ptr addrspace(3) %order, ptr %site) noinline convergent nounwind {
 entry:
+  %site.52 = getelementptr i8, ptr %site, i64 52
+  %facts = load i32, ptr %site.52, align 4
+  %lone.bit = and i32 %facts, 524288
+  %lone = icmp ne i32 %lone.bit, 0
+  %order.4 = getelementptr i8, ptr addrspace(3) %order, i64 4
+  %mode = load atomic i32, ptr addrspace(3) %order.4 syncscope("block") monotonic, align 4
+  %is.written = icmp eq i32 %mode, 3
+  %together = xor i1 %lone, true
+  %at.once = and i1 %is.written, %together
+  br i1 %at.once, label %each, label %look
+look:
   %mask.here = call i32 @llvm.nvvm.activemask()
   %site.16 = getelementptr i8, ptr %site, i64 16
   %site.32 = getelementptr i8, ptr %site, i64 32
@@ -269,7 +280,7 @@ entry:
   %quad.0 = load <4 x i32>, ptr %site, align 16
   %quad.1 = load <4 x i32>, ptr %site.16, align 16
   %quad.2 = load <4 x i32>, ptr %site.32, align 16
-  %pair = load <2 x i32>, ptr %site.48, align 16
+  %bytes = load i32, ptr %site.48, align 16
   %gx = extractelement <4 x i32> %quad.1, i32 0
   %gy = extractelement <4 x i32> %quad.1, i32 1
   %gz = extractelement <4 x i32> %quad.1, i32 2
@@ -278,10 +289,6 @@ entry:
   %bz = extractelement <4 x i32> %quad.2, i32 1
   %shared = extractelement <4 x i32> %quad.2, i32 2
   %number = extractelement <4 x i32> %quad.2, i32 3
-  %bytes = extractelement <2 x i32> %pair, i32 0
-  %facts = extractelement <2 x i32> %pair, i32 1
-  %lone.bit = and i32 %facts, 524288
-  %lone = icmp ne i32 %lone.bit, 0
   %mask.own = call i32 @llvm.nvvm.read.ptx.sreg.lanemask.eq()
   %mask = select i1 %lone, i32 %mask.own, i32 %mask.here
   ; Would the launches succeed, of grids that are not too large to look at?

@@ -13,15 +13,16 @@ use super::{
     FACT_DEEP, FACT_LONE, FACT_LOOPS, FACT_NESTS, HEAD, MODE_WRITTEN, RECORD_HEAD, STATE, Sequence,
 };
 
-/// Goes on at `recorded` unless the block launches as written and recorded nothing before, which needs no other's help.
+/// Goes on at `recorded` unless the block launches as written and recorded nothing before, which needs no other's help:
+/// `__cdp_sequence_record` does it.
 pub(in super::super) fn unless_written(text: &mut Text) {
     let place = text.set(&format!("getelementptr i8, {STATE}, i64 4"));
     let mode = text.set(&format!(
         "load atomic i32, ptr addrspace(3) {place} syncscope(\"block\") monotonic, align 4"
     ));
     let written = text.set(&format!("icmp eq i32 {mode}, {MODE_WRITTEN}"));
-    text.line(&format!("br i1 {written}, label %written, label %recorded"));
-    text.label("written");
+    text.line(&format!("br i1 {written}, label %launch, label %recorded"));
+    text.label("recorded");
 }
 
 impl Site<'_, '_> {

@@ -2,18 +2,18 @@
 
 use cdp_launch::LaunchAbi;
 
-use super::{CALLED, IR, PTX, put, split};
+use super::{FIRE, GET, MADE, MOSTLY, Made, called, put, split, symbols, with_entries};
 use crate::artifact::LlvmModule;
 use crate::foreign::open;
 use crate::options::LowerOptions;
 use crate::target::CodeTarget;
 
 /// Functions alone, without comments: what goes into a program's PTX.
-fn made() -> String {
+fn made(of: &Made) -> String {
     let options = LowerOptions::new("sm_70", 78, LaunchAbi::Cdp2V2);
     let target = CodeTarget::Device { address_bits: 64 };
     let module = LlvmModule::with_module(target, &options, |context, machine| {
-        open(context, "sequence", IR.as_bytes(), target, machine)
+        open(context, of.name, of.ir.as_bytes(), target, machine)
     });
     let module = module.expect("good IR");
     // What is known where a function is called goes, with what it rules out.
@@ -31,18 +31,41 @@ fn made() -> String {
     }
     // The entry points are the program's to declare.
     let pieces = out.split_inclusive(";\n").filter(|piece| !piece.starts_with(super::DECLARED));
-    pieces.collect::<String>().replace(".visible .func", ".func")
+    let pieces = pieces.collect::<String>().replace(".visible .func", ".func");
+    with_entries(&pieces, [GET, FIRE], symbols(MOSTLY))
 }
 
 #[test]
 fn the_ptx_is_made_of_the_ir() {
-    let made = made();
-    if std::env::var_os("CDP_BLESS").is_some() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/launches/sequence/sequence.ptx");
-        std::fs::write(path, &made).expect("the repository can be written");
-        return;
+    for of in &MADE {
+        let made = made(of);
+        if std::env::var_os("CDP_BLESS").is_some() {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/launches");
+            let path = format!("{folder}/{}.ptx", of.place);
+            std::fs::write(path, &made).expect("the repository can be written");
+            continue;
+        }
+        let made = made == of.ptx;
+        assert!(made, "CDP_BLESS=1 cargo test -p cdp-llvm the_ptx_is_made_of_the_ir ({})", of.name);
     }
-    assert!(made == PTX, "CDP_BLESS=1 cargo test -p cdp-llvm the_ptx_is_made_of_the_ir");
+}
+
+#[test]
+fn both_kinds_go_in_and_out() {
+    let program = PROGRAM.replacen(
+        ".extern .func other",
+        ".extern .func  (.param .b64 func_retval0) __cdp_door_enter\n()\n;\n.extern .func other",
+        1,
+    );
+    let whole = put(program, LaunchAbi::Cdp2V2, 64);
+    assert!(whole.contains("\n.func  (.param .b64 func_retval0) __cdp_door_enter\n("), "{whole}");
+    let (program, part) = split(&whole).expect("it has the functions");
+    assert!(program.contains("\n.extern .func  (.param .b64 func_retval0) __cdp_door_enter\n("));
+    for name in called() {
+        let visible =
+            part.lines().any(|line| line.starts_with(".visible .func") && line.contains(name));
+        assert!(visible, "{name}");
+    }
 }
 
 const PROGRAM: &str = "\
@@ -82,7 +105,7 @@ fn what_was_put_in_comes_out() {
         "{declared}"
     );
     assert!(part.starts_with(".version 7.8\n.target sm_90\n.address_size 64\n"), "{part}");
-    for name in CALLED {
+    for name in MADE[0].called {
         let visible =
             part.lines().any(|line| line.starts_with(".visible .func") && line.contains(name));
         assert!(visible, "{name}");
