@@ -432,7 +432,9 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                     let created = self.created.contains(&call);
                     let relaxed = match (created, plan.relaxed) {
                         (true, _) => Some("its stream is created for it alone"),
-                        (false, true) => Some("its thread launches nothing else"),
+                        (false, true) => {
+                            Some("its thread launches nothing else into its NULL stream")
+                        }
                         (false, false) => None,
                     };
                     match self.stacked.contains(&call) {
