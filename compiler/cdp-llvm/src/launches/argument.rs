@@ -34,6 +34,21 @@ pub(super) fn size(argument: &Argument) -> (u64, u64) {
     }
 }
 
+/// The words that a struct is taken apart into: where each begins, and its bits.
+pub(super) fn words(bytes: u64, align: u64) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let mut word = align.clamp(1, 8);
+        while word > bytes - at {
+            word /= 2;
+        }
+        found.push((at, 8 * word));
+        at += word;
+    }
+    found
+}
+
 /// Writes zeros to structs of a launch that nobody wrote, such as function objects without members, whose one byte has no
 /// contents: a function that copies it to a record does not know that, and would read what is not there.
 pub(super) fn fill_unwritten<'ctx>(

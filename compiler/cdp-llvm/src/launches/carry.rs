@@ -253,8 +253,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             let Some(arguments) = self.arguments(&plan.site, gather.kernel) else { continue };
             let made = Sequence::new(gather, index, &arguments, plan.unordered.clone());
             let Some(mut sequence) = made else { continue };
-            let by_address = arguments.iter().any(|argument| argument.by_value.is_some());
-            if let Some(child) = self.child_of(gather).filter(|_| !by_address) {
+            if let Some(child) = self.child_of(gather) {
                 sequence.share(child);
             }
             all.push(Sequenced { index, sequence, arguments });

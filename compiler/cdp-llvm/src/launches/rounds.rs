@@ -2,7 +2,7 @@
 //!
 //! What is absent: which children are run, and in which order ([`super::distribute`]).
 
-use super::argument::Argument;
+use super::argument::{Argument, words};
 use super::child::{Child, EXTRAS};
 use super::distribute::{Mode, Site};
 use super::emit::{Text, moved, quoted};
@@ -210,16 +210,25 @@ struct Given<'a> {
 pub(super) fn threads(name: &str, child: &Child<'_>, arguments: &[Argument]) -> String {
     let mut params: Vec<String> = child.sums.then(|| "i32 %mask".into()).into_iter().collect();
     let mut text = Text::default();
-    for (index, Argument { ty, .. }) in arguments.iter().enumerate() {
-        match ty.as_str() {
+    for (index, Argument { ty, by_value, .. }) in arguments.iter().enumerate() {
+        match (by_value, ty.as_str()) {
+            (Some((bytes, align)), _) => {
+                text.line(&format!("%r.a{index} = alloca [{bytes} x i8], align {align}"));
+                for (at, bits) in words(*bytes, *align) {
+                    params.push(format!("i{bits} %w{index}.{at}"));
+                    let place = text.behind(&format!("%r.a{index}"), at);
+                    let align = bits / 8;
+                    text.line(&format!("store i{bits} %w{index}.{at}, ptr {place}, align {align}"));
+                }
+            }
             // As all pointers among kernels' arguments do, it leads to global memory.
-            "ptr" => {
+            (None, "ptr") => {
                 params.push(format!("ptr addrspace(1) %global{index}"));
                 text.line(&format!(
                     "%r.a{index} = addrspacecast ptr addrspace(1) %global{index} to ptr"
                 ));
             }
-            ty => params.push(format!("{ty} %r.a{index}")),
+            (None, ty) => params.push(format!("{ty} %r.a{index}")),
         }
     }
     for (index, name) in DIMS.iter().enumerate() {
@@ -253,13 +262,20 @@ fn call_threads(
     let mask = child.sums.then(|| format!("i32 {}", given.mask));
     let mut operands: Vec<String> = mask.into_iter().collect();
     for (argument, value) in arguments.iter().zip(&given.values) {
-        operands.push(match argument.ty.as_str() {
-            "ptr" => {
-                let global = text.set(&format!("addrspacecast ptr {value} to ptr addrspace(1)"));
-                format!("ptr addrspace(1) {global}")
+        match (argument.by_value, argument.ty.as_str()) {
+            (Some((bytes, align)), _) => {
+                for (at, bits) in words(bytes, align) {
+                    let place = text.behind(value, at);
+                    let word = text.set(&format!("load i{bits}, ptr {place}, align {}", bits / 8));
+                    operands.push(format!("i{bits} {word}"));
+                }
             }
-            ty => format!("{ty} {value}"),
-        });
+            (None, "ptr") => {
+                let global = text.set(&format!("addrspacecast ptr {value} to ptr addrspace(1)"));
+                operands.push(format!("ptr addrspace(1) {global}"));
+            }
+            (None, ty) => operands.push(format!("{ty} {value}")),
+        }
     }
     let dims = given.dims.iter().enumerate().filter(|(index, _)| uses_dim(child, *index));
     operands.extend(dims.map(|(_, dim)| dim).chain(&given.range).map(|word| format!("i32 {word}")));

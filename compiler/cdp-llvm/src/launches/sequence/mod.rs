@@ -193,8 +193,7 @@ impl Sequence {
         })
     }
 
-    /// That the kernel's grids are run by one function, here and at the sites. Not of kernels with struct arguments,
-    /// whose pointers are only known to be global where they are a kernel's own.
+    /// That the kernel's grids are run by one function, here and at the sites.
     pub fn share(&mut self, child: &Child<'_>) {
         self.threads = Some(format!("{THREADS}{}", View::function(child.body).name()));
     }
