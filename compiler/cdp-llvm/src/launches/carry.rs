@@ -25,12 +25,12 @@ use super::late::{self, Late};
 use super::parent::{self, LaunchSite};
 use super::queue::{self, Queue};
 use super::rounds;
-use super::sequence::nested::Nested;
+use super::sequence::nested::{Nested, without_records};
 use super::sequence::{self, Sequence};
-use super::{Pass, Plan, Plans, door, prepare, ranges, sums};
+use super::{Pass, Plan, Plans, code, door, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
-use crate::options::DebugInfo;
+use crate::options::{DebugInfo, LaunchOpt};
 use crate::raw;
 use crate::raw::view::{View, kernel_body};
 
@@ -39,6 +39,8 @@ const INLINED_INSTRUCTIONS: usize = 600;
 /// So many sites, and no more, have the code of their queues inlined. That stands in the launching kernel and in both
 /// kernels that run many of it, and what a chain of kernels gains by it is not worth three times ptxas's time.
 const INLINED_QUEUES: usize = 8;
+/// So many sites have what a queue's functions do inlined in `fast`.
+const FEW_QUEUES: usize = 2;
 /// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
 /// which it may have been launched with before.
 const MOST_REGISTERS: &str = "64";
@@ -134,6 +136,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
         }
         self.link(&definitions, &declarations, &functions, &bodies)?;
+        self.inline_queues(all().filter(|plan| plan.gather.is_some() && plan.queued).count())?;
         for Sequenced { index, sequence, .. } in &sequenced {
             if let Ok(gather) = &self.gathers[*index] {
                 self.limit_blocks(gather, &sequence.runner);
@@ -167,6 +170,15 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         self.nest(&sequenced)?;
         self.aggregate(&gathered)
+    }
+
+    /// Has few sites have what a queue's functions do: it is hardly more than their calls, which grids of some ten
+    /// microseconds notice. `safe` is for programs that are compiled often.
+    fn inline_queues(&self, sites: usize) -> Result<()> {
+        match self.options.launch_opt == LaunchOpt::Fast && (1..=FEW_QUEUES).contains(&sites) {
+            true => code::link_queue(self.context, self.module, self.options.abi),
+            false => Ok(()),
+        }
     }
 
     /// Makes the kernels that run recorded grids which launch. What these record is for the block that runs them, so their
@@ -533,25 +545,6 @@ impl<'ctx> Pass<'_, 'ctx> {
         instruction.erase_from_basic_block();
         Ok(())
     }
-}
-
-/// Takes from a kernel's body what a kernel does with records where it begins and ends. Yields what it says where it
-/// begins, once.
-fn without_records(body: FunctionValue<'_>) -> Option<u64> {
-    let all = body.get_basic_block_iter().flat_map(|block| block.get_instructions());
-    let mut begins = Vec::new();
-    for call in all.collect::<Vec<_>>() {
-        let view = View::instruction(call);
-        let called = view.callee().map(View::name).unwrap_or_default();
-        if called == sequence::BEGIN {
-            begins.push(view.operand(1).and_then(View::constant_int));
-        }
-        if [sequence::BEGIN, sequence::END].contains(&called.as_str()) {
-            call.erase_from_basic_block();
-        }
-    }
-    let [Some(alone)] = begins[..] else { return None };
-    u64::try_from(alone).ok()
 }
 
 /// The operations of a body that may wait, numbered from `first` on.

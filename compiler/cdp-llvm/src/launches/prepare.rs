@@ -45,7 +45,8 @@ pub(super) fn prepare<'ctx>(
 /// What keeps passes away from a function.
 const LEFT_ALONE: [&str; 2] = ["noinline", "optnone"];
 
-fn let_optimize(function: FunctionValue<'_>) {
+/// Lets passes take part of a function away, or put it elsewhere.
+pub(super) fn let_optimize(function: FunctionValue<'_>) {
     for name in LEFT_ALONE {
         let kind = Attribute::get_named_enum_kind_id(name);
         function.remove_enum_attribute(AttributeLoc::Function, kind);

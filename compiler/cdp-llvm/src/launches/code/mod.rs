@@ -9,6 +9,7 @@ use cdp_launch::{EntryPoint, LaunchAbi};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 
+use super::prepare;
 use super::sequence::{BEGIN, END};
 use crate::error::{Result, bug};
 use crate::raw;
@@ -92,6 +93,24 @@ impl Made {
         called.any(|function| function.count_basic_blocks() == 0)
     }
 
+    fn link<'ctx>(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        abi: LaunchAbi,
+    ) -> Result<()> {
+        let unlinked = |message: String| bug("link recorded launches", message);
+        let text = with_entries(self.ir, [GET, FIRE], symbols(abi));
+        let functions = raw::parse_ir(context, self.name, text.as_bytes()).map_err(unlinked)?;
+        functions.set_triple(&module.get_triple());
+        functions.set_data_layout(&module.get_data_layout());
+        module.link_in_module(functions).map_err(|message| unlinked(message.to_string()))?;
+        for function in self.called.iter().filter_map(|name| module.get_function(name)) {
+            function.set_linkage(Linkage::Internal);
+        }
+        Ok(())
+    }
+
     fn is_declared(&self, declarations: &str) -> bool {
         let is_own = |name: &str| self.called.contains(&name);
         pieces(declarations).filter_map(declared).any(is_own)
@@ -104,16 +123,23 @@ pub(crate) fn link<'ctx>(
     module: &Module<'ctx>,
     abi: LaunchAbi,
 ) -> Result<()> {
-    let unlinked = |message: String| bug("link recorded launches", message);
-    for made in MADE.iter().filter(|made| made.is_called(module)) {
-        let text = with_entries(made.ir, [GET, FIRE], symbols(abi));
-        let functions = raw::parse_ir(context, made.name, text.as_bytes()).map_err(unlinked)?;
-        functions.set_triple(&module.get_triple());
-        functions.set_data_layout(&module.get_data_layout());
-        module.link_in_module(functions).map_err(|message| unlinked(message.to_string()))?;
-        for function in made.called.iter().filter_map(|name| module.get_function(name)) {
-            function.set_linkage(Linkage::Internal);
-        }
+    MADE.iter()
+        .filter(|made| made.is_called(module))
+        .try_for_each(|made| made.link(context, module, abi))
+}
+
+/// Defines those of a queue, where it is worth it that they stand in the program: inlined at so few sites.
+pub(super) fn link_queue<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    abi: LaunchAbi,
+) -> Result<()> {
+    let made = &MADE[1];
+    made.link(context, module, abi)?;
+    let inlined = made.called.iter().filter(|name| name.contains("queue"));
+    for function in inlined.filter_map(|name| module.get_function(name)) {
+        prepare::let_optimize(function);
+        prepare::flag(context, function, "alwaysinline");
     }
     Ok(())
 }

@@ -3,10 +3,13 @@
 //!
 //! What is absent: which kernels are run in their turn, and where the function is put ([`super::super::carry`]).
 
+use inkwell::values::FunctionValue;
+
 use super::super::argument::Argument;
 use super::super::child::EXTRAS;
 use super::super::emit::{Text, quoted};
 use super::{BEGIN, END, HEAD, NESTED, STATE};
+use crate::raw::view::View;
 
 /// What the names begin with of what a kernel does when it is launched.
 pub(in super::super) const ENTRY: &str = "__cdp_entry_of_";
@@ -38,11 +41,12 @@ impl Nested<'_> {
         format!("{ENTRY}{}", self.kernel)
     }
 
-    /// Whether a function with that name is the kernel's body.
+    /// The name of a kernel's body.
     pub fn name_of_body(kernel: &str) -> String {
         format!("{NESTED}{kernel}")
     }
 
+    /// All of them, as LLVM IR.
     pub fn functions(&self) -> String {
         self.shared() + &self.given() + &self.entered()
     }
@@ -133,4 +137,23 @@ impl Nested<'_> {
             text.out
         )
     }
+}
+
+/// Takes from a kernel's body what a kernel does with records where it begins and ends. Yields what it says where it
+/// begins, once.
+pub(in super::super) fn without_records(body: FunctionValue<'_>) -> Option<u64> {
+    let all = body.get_basic_block_iter().flat_map(|block| block.get_instructions());
+    let mut begins = Vec::new();
+    for call in all.collect::<Vec<_>>() {
+        let view = View::instruction(call);
+        let called = view.callee().map(View::name).unwrap_or_default();
+        if called == BEGIN {
+            begins.push(view.operand(1).and_then(View::constant_int));
+        }
+        if [BEGIN, END].contains(&called.as_str()) {
+            call.erase_from_basic_block();
+        }
+    }
+    let [Some(alone)] = begins[..] else { return None };
+    u64::try_from(alone).ok()
 }
