@@ -48,7 +48,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// The PTX of a kernel `k` with these parameters and this body.
-fn ptx(parameters: &str, body: &str) -> Result<String, libtest_mimic::Failed> {
+pub fn ptx(parameters: &str, body: &str) -> Result<String, libtest_mimic::Failed> {
     ptx_of(&format!("__global__ void k({parameters})\n{{\n{body}\n}}\n"))
 }
 
@@ -67,7 +67,7 @@ fn ptx_with(source: &str, launch_opt: &str) -> Result<String, libtest_mimic::Fai
 }
 
 /// That a text is in PTX so many times.
-fn expect(ptx: &str, counts: &[(&str, usize)]) -> Outcome {
+pub fn expect(ptx: &str, counts: &[(&str, usize)]) -> Outcome {
     for (text, wanted) in counts {
         let found = ptx.matches(text).count();
         if found != *wanted {

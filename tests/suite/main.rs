@@ -15,6 +15,7 @@ mod cli_options;
 mod cli_signals;
 mod cli_streams;
 mod code;
+mod code_access;
 mod code_shapes;
 mod compile;
 mod coverage;
@@ -68,6 +69,7 @@ fn main() {
     trials.extend(compile::trials());
     trials.extend(code::trials());
     trials.extend(code_shapes::trials());
+    trials.extend(code_access::trials());
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());

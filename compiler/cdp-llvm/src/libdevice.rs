@@ -7,6 +7,7 @@
 
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
+use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
     BasicValueEnum, FastMathFlags, FunctionValue, InstructionOpcode, PointerValue,
 };
@@ -61,6 +62,7 @@ pub(crate) fn link<'ctx>(
     for function in module.get_functions() {
         if function.get_linkage() == Linkage::LinkOnceODR && is_libdevice(function) {
             function.set_linkage(Linkage::Internal);
+            keep_in_memory(context, function)?;
             if arithmetic.fmad {
                 contract(function);
             }
@@ -71,6 +73,28 @@ pub(crate) fn link<'ctx>(
         raw::add_module_flag(context, module, "nvvm-reflect-ftz", u32::from(arithmetic.ftz));
     }
     answer(module, b"__CUDA_PREC_SQRT", arithmetic.prec_sqrt);
+    Ok(())
+}
+
+/// Makes a function's arrays too long for ptxas, which makes registers of short ones (up to 96 bytes have been seen) and of each access to
+/// a place that is not known comparisons with all places. libdevice's are for angles so large that hardly any program has them, and
+/// the registers are taken from what it does with the others.
+fn keep_in_memory<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<()> {
+    const BYTES: u32 = 256;
+    let Some(entry) = function.get_first_basic_block() else { return Ok(()) };
+    let builder = context.create_builder();
+    let arrays = entry.get_instructions().filter(|instruction| {
+        let Ok(BasicTypeEnum::ArrayType(array)) = instruction.get_allocated_type() else {
+            return false;
+        };
+        let BasicTypeEnum::IntType(element) = array.get_element_type() else { return false };
+        array.len() * element.get_bit_width() / 8 < BYTES
+    });
+    for array in arrays.collect::<Vec<_>>() {
+        builder.position_before(&array);
+        let longer = builder.build_alloca(context.i64_type().array_type(BYTES / 8), "")?;
+        raw::replace_instruction(array, longer.into());
+    }
     Ok(())
 }
 
