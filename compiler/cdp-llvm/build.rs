@@ -25,6 +25,7 @@ const FILES: &[&str] = &[
     "src/matrices.cpp",
     "src/null.cpp",
     "src/optimizer.cpp",
+    "src/parts.cpp",
     "src/places.cpp",
     "src/pointers.cpp",
     "src/ptxas.cpp",

@@ -8,10 +8,32 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 1] = [
+    let tests: [(&str, fn() -> Outcome); 3] = [
+        ("parts_of_vectors_lie_apart", parts),
+        ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
+}
+
+/// Of vectors whose pointers may lead to the same memory, also bytes and those of two different widths.
+fn parts() -> Outcome {
+    let body = "    int i = threadIdx.x;\n    a[i].x += b[i].x;\n    a[i].y += b[i].y;\n    a[i].z += b[i].z;\n    \
+                a[i].w += b[i].w;";
+    expect(&ptx("float4 *a, float4 *b", body)?, &[("ld.global.v4", 2), ("st.global.v4", 1)])?;
+    expect(&ptx("uchar4 *a, uchar4 *b", body)?, &[("ld.global", 2), ("st.global", 1)])?;
+    let pairs = "    int i = threadIdx.x;\n    a[i].x = b[i].x * 2;\n    a[i].y = b[i].y * 3;";
+    expect(&ptx("double2 *a, double2 *b", pairs)?, &[("ld.global.v2", 1), ("st.global.v2", 1)])?;
+    expect(&ptx("float2 *a, float4 *b", pairs)?, &[("ld.global.v2", 1), ("st.global.v2", 1)])
+}
+
+/// The second part is what was stored to the first one, if both pointers are the same; and records that are aligned as their
+/// words are may overlap in any way.
+fn elements() -> Outcome {
+    let swapped = "    int i = threadIdx.x;\n    a[i].x = b[i].y;\n    a[i].y = b[i].x;";
+    expect(&ptx("float2 *a, float2 *b", swapped)?, &[("ld.global.b32", 2), ("st.global.b32", 2)])?;
+    let words = "    int i = threadIdx.x * 2;\n    a[i] = b[i] * 2;\n    a[i + 1] = b[i + 1] * 3;";
+    expect(&ptx("float *a, float *b", words)?, &[("ld.global.b32", 2), ("st.global.b32", 2)])
 }
 
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.
