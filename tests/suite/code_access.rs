@@ -8,10 +8,11 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 3] = [
+    let tests: [(&str, fn() -> Outcome); 4] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
+        ("the_last_of_two_conditions_chooses", chosen),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -39,4 +40,12 @@ fn elements() -> Outcome {
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.
 fn angles() -> Outcome {
     expect(&ptx("float *o", "    *o = sinf(*o);")?, &[("__local_depot0[256]", 1)])
+}
+
+/// Where a load comes before it.
+fn chosen() -> Outcome {
+    let body = "    int best = -1;\n#pragma unroll 1\n    for (int i = 0; i < n; i++) {\n        \
+                if (!done[i] && (best < 0 || far[i] < far[best])) best = i;\n    }\n    *o = best;";
+    let text = ptx("const int *far, const int *done, int *o, int n", body)?;
+    expect(&text, &[("selp.b32", 1)])
 }

@@ -4,6 +4,9 @@
 // worse: the lanes that come to it from both sides have to wait for each other first, so that ptxas makes regions that are left in the
 // middle, where two short bodies would be executed under predicates (a sorting network in shared memory took 1.45 times as
 // long on an H200). Each condition gets the body of its own back, as it stands in nvcc's PTX.
+//
+// Of `if (best < 0 || far[i] < far[best]) best = i;` LLVM makes an empty block, which both conditions lead to and after which the value is
+// another one. The second of them chooses the value instead, so that lanes wait for each other once.
 
 #include "unroll.h"
 
@@ -58,6 +61,47 @@ void copyFor(BasicBlock &From, BasicBlock &Tail) {
     Value.addIncoming(Value.getIncomingValueForBlock(&Tail), Copy);
 }
 
+/// Whether the last condition of a block decides between another block, which is empty, and the one behind it.
+bool decidesValue(const BasicBlock &From, const BasicBlock &Empty, const BasicBlock &Next) {
+  const auto *Branch = dyn_cast<BranchInst>(From.getTerminator());
+  return Branch && Branch->isConditional() && is_contained(Branch->successors(), &Empty) &&
+         is_contained(Branch->successors(), &Next);
+}
+
+/// Has a block that decides whether the way leads through an empty one choose the only value that this makes another one.
+bool chooseInstead(BasicBlock &From, BasicBlock &Empty, BasicBlock &Next) {
+  auto Differs = [&](const PHINode &Value) {
+    return Value.getIncomingValueForBlock(&From) != Value.getIncomingValueForBlock(&Empty);
+  };
+  if (!decidesValue(From, Empty, Next) || count_if(Next.phis(), Differs) != 1)
+    return false;
+  auto *Branch = cast<BranchInst>(From.getTerminator());
+  bool First = Branch->getSuccessor(0) == &Empty;
+  for (PHINode &Value : Next.phis()) {
+    llvm::Value *Through = Value.getIncomingValueForBlock(&Empty), *Past = Value.getIncomingValueForBlock(&From);
+    if (Through == Past)
+      continue;
+    auto *Chosen = SelectInst::Create(Branch->getCondition(), First ? Through : Past, First ? Past : Through, "",
+                                      Branch->getIterator());
+    Value.setIncomingValueForBlock(&From, Chosen);
+  }
+  BranchInst::Create(&Next, Branch->getIterator())->copyMetadata(*Branch, {LLVMContext::MD_loop, LLVMContext::MD_dbg});
+  Branch->eraseFromParent();
+  return true;
+}
+
+/// The same for all but one of the conditions that lead to an empty block.
+bool chooseInstead(BasicBlock &Empty) {
+  BasicBlock *Next = Empty.getSingleSuccessor();
+  if (&*Empty.getFirstNonPHIIt() != Empty.getTerminator() || isa<PHINode>(Empty.front()) || !Next || Next == &Empty)
+    return false;
+  bool Changed = false;
+  for (BasicBlock *From : SmallVector<BasicBlock *, 4>(predecessors(&Empty)))
+    if (!Empty.hasNPredecessors(1))
+      Changed |= chooseInstead(*From, Empty, *Next);
+  return Changed;
+}
+
 } // namespace
 
 PreservedAnalyses SplitTails::run(Function &F, FunctionAnalysisManager &) {
@@ -70,5 +114,8 @@ PreservedAnalyses SplitTails::run(Function &F, FunctionAnalysisManager &) {
     for (BasicBlock *From : ArrayRef(Before).drop_front())
       copyFor(*From, *Tail);
   }
-  return Found.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
+  bool Changed = !Found.empty();
+  for (BasicBlock &Block : F)
+    Changed |= chooseInstead(Block);
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
