@@ -30,6 +30,7 @@ const FILES: &[&str] = &[
     "src/pointers.cpp",
     "src/ptxas.cpp",
     "src/raise.cpp",
+    "src/ranges.cpp",
     "src/split.cpp",
     "src/steps.cpp",
     "src/stores.cpp",

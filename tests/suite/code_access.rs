@@ -8,10 +8,11 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 4] = [
+    let tests: [(&str, fn() -> Outcome); 5] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
+        ("both_ends_of_a_range_are_one_question", ends),
         ("the_last_of_two_conditions_chooses", chosen),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
@@ -40,6 +41,17 @@ fn elements() -> Outcome {
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.
 fn angles() -> Outcome {
     expect(&ptx("float *o", "    *o = sinf(*o);")?, &[("__local_depot0[256]", 1)])
+}
+
+/// Of each coordinate, inside or outside, but not of a loop's own question.
+fn ends() -> Outcome {
+    let inside = "    int x = o[0], y = o[1];\n    if (x >= 0 && x < w && y >= 0 && y < h) o[2] = in[y * w + x];";
+    let parameters = "const float *in, float *o, int w, int h";
+    expect(&ptx(parameters, inside)?, &[("setp", 2), ("max.s32", 2)])?;
+    let outside = "    int x = o[0], y = o[1];\n    if (x < 0 || y < 0 || x >= w || y >= h) return;\n    o[2] = in[y * w + x];";
+    expect(&ptx(parameters, outside)?, &[("setp", 2), ("max.s32", 2)])?;
+    let turns = "    float s = 0;\n    for (int x = o[0]; x >= 0 && x < w; x += h) s += in[x];\n    o[2] = s;";
+    expect(&ptx(parameters, turns)?, &[("max.s32", 0)])
 }
 
 /// Where a load comes before it.

@@ -87,9 +87,9 @@ struct CdpOptimizer {
           Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
           Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
-          Is("parts-apart", PartsApart()) || Is("add-lower", AddLower()) || Is("decide-nulls", DecideNulls()) ||
-          Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) || Is("divide-wide", DivideWide()) ||
-          Is("wide-words", WideWords()))
+          Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("add-lower", AddLower()) ||
+          Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||
+          Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
       FunctionPassManager Body;
       bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";

@@ -25,7 +25,7 @@ pub(crate) const QUICK_HOST: &str =
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
-/// `parts-apart`, `select-values`, `compare-cases`, `decide-nulls` and `add-lower`.
+/// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls` and `add-lower`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -39,7 +39,7 @@ pub(crate) fn device(stores_apart: bool) -> String {
     // branch, and what they share with its body is computed once.
     let apart = if stores_apart { "function(stores-apart)," } else { "" };
     let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
-                 sroa<modify-cfg>,keep-ifs)";
+                 sroa<modify-cfg>,join-ends,keep-ifs)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
     // only read, which `function-attrs` finds out, lets its loads take the read-only path. Counters are widened before
     // `licm` adds what does not change in another order, in which sums may wrap.

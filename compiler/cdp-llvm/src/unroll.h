@@ -1,8 +1,8 @@
 // Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
-// there (stores.cpp), parts of vectors (parts.cpp), what branches end with (tails.cpp), switches (switches.cpp), last elements of groups (masks.cpp),
-// comparisons with null (null.cpp), and what is inlined (inline.cpp).
+// there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
+// last elements of groups (masks.cpp), comparisons with null (null.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -86,6 +86,11 @@ struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
 
 /// Keeps stores of different lines apart, for reports that name theirs.
 struct StoresApart : llvm::PassInfoMixin<StoresApart> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Asks for both ends of a range at once.
+struct JoinEnds : llvm::PassInfoMixin<JoinEnds> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
