@@ -8,12 +8,14 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 5] = [
+    let tests: [(&str, fn() -> Outcome); 7] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
         ("both_ends_of_a_range_are_one_question", ends),
         ("the_last_of_two_conditions_chooses", chosen),
+        ("copies_of_few_turns_load_together", copies),
+        ("what_turns_of_a_loop_that_is_gone_share_is_computed_once", shared),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -60,4 +62,29 @@ fn chosen() -> Outcome {
                 if (!done[i] && (best < 0 || far[i] < far[best])) best = i;\n    }\n    *o = best;";
     let text = ptx("const int *far, const int *done, int *o, int n", body)?;
     expect(&text, &[("selp.b32", 1)])
+}
+
+/// Four rows of a tile with its rim: a turn asks for itself only where some are left over.
+fn copies() -> Outcome {
+    let body = "    __shared__ float s[32][33];\n    int x = threadIdx.x, first = blockIdx.x * 16 - 8;\n    \
+                for (int r = threadIdx.y; r < 32; r += 8) {\n        int y = first + r;\n        \
+                s[r][x] = y >= 0 && y < h ? in[y * w + x] : 0.0f;\n    }\n    __syncthreads();\n    \
+                o[x] = s[x][threadIdx.y];";
+    let text = ptx("const float *__restrict__ in, float *__restrict__ o, int w, int h", body)?;
+    // Between the questions of two turns there is none for the tile's end, which is a number.
+    let turns: Vec<&str> = text.split("ld.global").collect();
+    let asks = |turn: &&str| turn.contains("setp.gt.u32");
+    if turns.len() == 6 && !turns[1..4].iter().any(asks) { Ok(()) } else { Err(text.into()) }
+}
+
+/// Where threads work on the elements of an array that shrinks: their places are the same in every turn.
+fn shared() -> Outcome {
+    let body = "    __shared__ float s[1024];\n    int t = threadIdx.x;\n    for (int i = t; i < 1024; i += blockDim.x) s[i] = in[i];\n    \
+                __syncthreads();\n#pragma unroll 1\n    for (int n = steps; n > 0; n--) {\n        float m[4];\n        int k = 0;\n        \
+                for (int i = t; i < n && k < 4; i += blockDim.x) m[k++] = s[i] + s[i + 1];\n        __syncthreads();\n        k = 0;\n        \
+                for (int i = t; i < n && k < 4; i += blockDim.x) s[i] = m[k++];\n        __syncthreads();\n    }\n    o[t] = s[t];";
+    let text = ptx("const float *__restrict__ in, float *__restrict__ o, int steps", body)?;
+    let turn =
+        text.split("$L__").max_by_key(|part| part.matches("ld.shared").count()).unwrap_or_default();
+    expect(turn, &[("mul.wide", 0)])
 }

@@ -60,6 +60,10 @@ bool isPlain(const Any &IR) {
   return false;
 }
 
+/// What the turns of a loop that is gone have in common with the next turns of the one around it (where threads copy a tile, its places)
+/// was moved out of the former alone.
+constexpr StringLiteral AroundLoops = "widen-counters,loop-mssa(licm)";
+
 PipelineTuningOptions tuning() {
   PipelineTuningOptions Tuning;
   Tuning.LoopVectorization = false;
@@ -91,7 +95,7 @@ struct CdpOptimizer {
           Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
-      FunctionPassManager Body;
+      FunctionPassManager Body, Around;
       bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
         return false;
@@ -99,8 +103,10 @@ struct CdpOptimizer {
         Passes.addPass(IfLoops(std::move(Body)));
       else if (Name == "split-turns")
         Passes.addPass(SplitTurns(std::move(Body)));
+      else if (errorToBool(Builder.parsePassPipeline(Around, AroundLoops)))
+        return false;
       else
-        Passes.addPass(UnrollForDevice(Name == "unroll-full", std::move(Body)));
+        Passes.addPass(UnrollForDevice(Name == "unroll-full", std::move(Body), std::move(Around)));
       return true;
     });
     Builder.registerPipelineParsingCallback(

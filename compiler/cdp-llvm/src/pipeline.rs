@@ -47,13 +47,10 @@ pub(crate) fn device(stores_apart: bool) -> String {
         "simplifycfg,loop(loop-rotate),widen-counters,loop-mssa(licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
          loop-simplify,loop(loop-idiom,indvars,loop-deletion)"
     );
-    // What the turns of a loop that is gone have in common with the next turns of the one around it (where threads copy a
-    // tile, its places) was moved out of the former alone.
-    let around = "if-loops(widen-counters,loop-mssa(licm))";
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\
          sroa<modify-cfg>,{COMBINE},decide-nulls,tailcallelim,if-loops({loops}),\
-         unroll-full(sroa<modify-cfg>,{COMBINE},{around}),\
+         unroll-full(sroa<modify-cfg>,{COMBINE}),\
          gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-attrs))"
     );
     // Before the last unrolling the induction variables are brought into the form that tells how often

@@ -326,6 +326,25 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   return Limits;
 }
 
+/// Whether a loop copies to a tile in shared memory, and is in no other one: elsewhere there is work to do while loads are on their way.
+bool fillsTile(const Loop &L) {
+  constexpr unsigned Shared = 3;
+  bool Loads = false, Stores = false;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block) {
+      const Value *Place = getLoadStorePointerOperand(&I);
+      if (!Place)
+        continue;
+      const Value *Of = getUnderlyingObject(Place);
+      bool IsShared = Of->getType()->getPointerAddressSpace() == Shared;
+      if (isa<AllocaInst>(Of) || (isa<StoreInst>(I) && !IsShared))
+        return false;
+      Stores |= isa<StoreInst>(I);
+      Loads |= isa<LoadInst>(I) && !IsShared;
+    }
+  return Loads && Stores && L.isOutermost();
+}
+
 /// The number of turns, or what it is a multiple of.
 struct Turns {
   Turns(Loop &L, ScalarEvolution &Evolution) {
@@ -360,6 +379,15 @@ bool turnsTogether(const Loop &L, ScalarEvolution &Evolution) {
     return isa<SCEVAddRecExpr>(Part) || (Leaf && !isOfBlock(*Leaf->getValue()));
   };
   return !isa<SCEVCouldNotCompute>(Turns) && !SCEVExprContains(Turns, Differs);
+}
+
+/// Leaves a loop the turns that are unrolled together, and another one, which follows it, the rest, if there are fewer. Of one that turns
+/// at most as often as it is unrolled LLVM would leave each turn by a question of its own, and each load would wait for the store before it.
+bool takeRest(Loop &L, const UnrollLoopOptions &Options, Facts &Known, Loop *&Rest) {
+  return UnrollRuntimeLoopRemainder(&L, Options.Count, Options.AllowExpensiveTripCount, /*UseEpilogRemainder=*/true,
+                                    /*UnrollRemainder=*/false, /*ForgetAllSCEV=*/false, &Known.Loops, &Known.Evolution,
+                                    &Known.Tree, &Known.Assumptions, &Known.Target, /*PreserveLCSSA=*/true,
+                                    Options.SCEVExpansionBudget, Options.RuntimeUnrollMultiExit, &Rest);
 }
 
 LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
@@ -402,9 +430,11 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   Options.SCEVExpansionBudget = Limits.SCEVExpansionBudget;
   Options.RuntimeUnrollMultiExit = Limits.RuntimeUnrollMultiExit;
   Loop *Rest = nullptr;
+  if (Limits.Runtime && Turn.Most == Limits.Count && fillsTile(L))
+    Options.Runtime = !takeRest(L, Options, Known, Rest);
   auto Result = UnrollLoop(&L, Options, &Known.Loops, &Known.Evolution, &Known.Tree,
                            &Known.Assumptions, &Known.Target, &Known.Remarks,
-                           /*PreserveLCSSA=*/true, &Rest);
+                           /*PreserveLCSSA=*/true, Rest ? nullptr : &Rest);
   if (Rest)
     Rest->setLoopAlreadyUnrolled();
   if (Result == LoopUnrollResult::PartiallyUnrolled && (Asked || Few))
@@ -447,16 +477,17 @@ PreservedAnalyses UnrollForDevice::run(Function &F, FunctionAnalysisManager &AM)
     Changed |= formLCSSARecursively(*L, Known.Tree, &Known.Loops, &Known.Evolution);
   }
   Known.Many = Known.Loops.getLoopsInPreorder().size() > MostLoops;
-  bool Unrolled = false, Again = true;
+  bool Unrolled = false, Again = true, Gone = false;
   for (unsigned Round = 0; Again && Round < Rounds; Round++) {
     Again = false;
     SmallPriorityWorklist<Loop *, 4> Work;
     appendLoopsToWorklist(Known.Loops, Work);
     while (!Work.empty()) {
       Loop &L = *Work.pop_back_val();
-      bool Outer = !L.isInnermost();
+      bool Outer = !L.isInnermost(), Inner = !L.isOutermost();
       auto Result = unroll(L, Known, FullOnly);
       Unrolled |= Result != LoopUnrollResult::Unmodified;
+      Gone |= Inner && Result == LoopUnrollResult::FullyUnrolled;
       Again |= Outer && Result == LoopUnrollResult::FullyUnrolled;
     }
   }
@@ -464,5 +495,7 @@ PreservedAnalyses UnrollForDevice::run(Function &F, FunctionAnalysisManager &AM)
     return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   AM.invalidate(F, PreservedAnalyses::none());
   After.run(F, AM);
+  if (Gone)
+    Around.run(F, AM);
   return PreservedAnalyses::none();
 }

@@ -8,16 +8,16 @@
 
 #include "llvm/IR/PassManager.h"
 
-/// Unrolls loops, and runs further passes on a function in which it did.
+/// Unrolls loops, and runs further passes on a function in which it did, and others where a loop in another one is none any more.
 struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
   /// `FullOnly`: those that thereby are no loops any more.
-  UnrollForDevice(bool FullOnly, llvm::FunctionPassManager After)
-      : FullOnly(FullOnly), After(std::move(After)) {}
+  UnrollForDevice(bool FullOnly, llvm::FunctionPassManager After, llvm::FunctionPassManager Around)
+      : FullOnly(FullOnly), After(std::move(After)), Around(std::move(Around)) {}
 
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 
   bool FullOnly;
-  llvm::FunctionPassManager After;
+  llvm::FunctionPassManager After, Around;
 };
 
 /// Makes two loops of one that leaves out a turn, and runs further passes on a function in which it did.
