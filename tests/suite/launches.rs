@@ -211,20 +211,25 @@ fn registers() -> Outcome {
         "__maxnreg__(32)",
         "__maxnreg__(96)",
     ];
-    // One that is only recorded, and one that sites run too and that takes many registers.
+    // One that is only recorded, one that sites run too and that takes many registers, and one that launches itself.
     let children = [
         "__syncthreads(); p[p[r]] = r;",
         "int own[48], sum = 0;
          for (int i = 0; i < 48; i++) own[i] = p[r + i * 64];
          for (int i = 0; i < 48; i++) { p[r + i * 65] = own[47 - i]; sum = sum * 3 + own[i] * own[i * 7 % 48]; }
          p[r] = sum;",
+        "__syncthreads(); int own[48];
+         for (int i = 0; i < 48; i++) own[i] = p[r + i * 64];
+         for (int i = 0; i < 48; i++) p[r + i * 65] = own[47 - i] * own[i * 7 % 48];
+         if (threadIdx.x == 0 && r > 0) child<<<1, 64>>>(p, r / 2);",
     ];
     let cases = limits.iter().flat_map(|limit| children.map(|child| (limit, child)));
     for name in ["sm_75", "sm_80", "sm_90"] {
         let arch = Arch::parse(name).map_err(|error| error.to_string())?;
         for (limit, child) in cases.clone() {
+            let own = if child.contains("<<<") { limit } else { "" };
             let source = format!(
-                "__global__ void child(int *p, int r) {{ {child} }}
+                "__global__ void {own} child(int *p, int r) {{ {child} }}
                  __global__ void {limit} parent(int *p) {{ child<<<1, 64>>>(p, threadIdx.x); }}"
             );
             let level = LaunchOpt::Safe;

@@ -172,8 +172,8 @@ impl<'ctx> Pass<'_, 'ctx> {
         self.aggregate(&gathered)
     }
 
-    /// Has few sites have what a queue's functions do: it is hardly more than their calls, which grids of some ten
-    /// microseconds notice. `safe` is for programs that are compiled often.
+    /// Gives few sites in `fast` what a queue's functions do: their calls can be noticed in grids of some ten microseconds.
+    /// In `safe`, the default, it matters more how long compiling takes.
     fn inline_queues(&self, sites: usize) -> Result<()> {
         match self.options.launch_opt == LaunchOpt::Fast && (1..=FEW_QUEUES).contains(&sites) {
             true => code::link_queue(self.context, self.module, self.options.abi),
