@@ -55,7 +55,7 @@ fn expect(found: &[String], wanted: &[&str]) -> Outcome {
     if found == wanted { Ok(()) } else { Err(format!("{found:?}, not {wanted:?}").into()) }
 }
 
-/// Two queues have their code where they are used, in each of the kernels that a kernel becomes; more call it.
+/// In `fast` two queues have their code where they are used, in each of the kernels that a kernel becomes; more call it.
 fn many_queues() -> Outcome {
     let waits = |levels: usize| -> Result<usize, libtest_mimic::Failed> {
         let last = "__global__ void level0(int *p, int n) { atomicAdd(p, n); }\n".to_string();
@@ -68,7 +68,8 @@ fn many_queues() -> Outcome {
         });
         let bench = Bench::new()?;
         bench.write("chain.cdp", &source)?;
-        let args = ["build", "chain.cdp", "--emit", "ptx", "--arch", "sm_90", "-o", "-"];
+        let fast = "-flaunch-opt=fast";
+        let args = ["build", "chain.cdp", fast, "--emit", "ptx", "--arch", "sm_90", "-o", "-"];
         Ok(bench.cdpc(&args, 0)?.0.matches("nanosleep").count())
     };
     let (few, many) = (waits(3)?, waits(14)?);
