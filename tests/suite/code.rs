@@ -11,7 +11,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 15] = [
+    let tests: [(&str, bool, fn() -> Outcome); 16] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         ("choices_by_two_conditions_are_one", true, choices),
         ("many_queues_are_called", true, many_queues),
         ("what_ptxas_takes_wrongly_is_written_otherwise", true, taken_wrongly),
+        ("swaps_of_16_bits_are_instructions", true, short_swaps),
         ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
         ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
         ("atomics_of_cuda_files_have_no_fences", has_clang(), atomics_of_clang),
@@ -250,6 +251,24 @@ fn continued_loop() -> Outcome {
     };
     let (ours, clangs) = (backward("walk.cdp")?, backward("walk.cu")?);
     if (ours, clangs) == (1, 1) { Ok(()) } else { Err(format!("{ours} and {clangs}").into()) }
+}
+
+/// In each space, from sm_70 on.
+fn short_swaps() -> Outcome {
+    let source = "__device__ unsigned short any(unsigned short *p, int n) { return atomicCAS(p, n, n + 1); }\n\
+        __global__ void k(unsigned short *p, int n) {\n  __shared__ unsigned short own[32];\n  \
+          own[threadIdx.x] = 0;\n  p[1] = atomicCAS(&own[n], n, 3) + atomicCAS(p, n, 5);\n  \
+          p[2] = any(n ? p : own, n);\n}\n";
+    let bench = Bench::new()?;
+    bench.write("swaps.cdp", source)?;
+    let words = ["build", "swaps.cdp", "--emit", "ptx", "--arch", "sm_70", "-o", "-"];
+    let (ptx, _) = bench.cdpc(&words, 0)?;
+    for instruction in ["atom.shared.gpu.cas.b16", "atom.global.gpu.cas.b16", "atom.gpu.cas.b16"] {
+        if !ptx.contains(instruction) {
+            return Err(format!("no {instruction}:\n{ptx}").into());
+        }
+    }
+    Ok(())
 }
 
 /// ptxas 13.0 converts floats that a narrow store cuts, unless a move stands before it, and loses the sign of a minimum's second

@@ -236,11 +236,12 @@ bool leavesNothing(const llvm::Module &M) {
   });
 }
 
-/// Whether atomic updates have scopes (PTX ISA, `atom`).
-bool hasScopes(const TargetMachine &Target) {
+AtomicSupport atomicSupport(const TargetMachine &Target) {
   StringRef Number = Target.getTargetCPU();
   unsigned Sm = 0;
-  return Number.consume_front("sm_") && !Number.consumeInteger(10, Sm) && Sm >= 60;
+  if (!Number.consume_front("sm_") || Number.consumeInteger(10, Sm))
+    return {};
+  return {Sm >= 60, Sm >= 70};
 }
 
 } // namespace
@@ -248,10 +249,10 @@ bool hasScopes(const TargetMachine &Target) {
 /// The passes that write modules of one target machine as assembly, one after another.
 struct CdpEmitter {
   CdpEmitter(const TargetMachine &Target, ArrayRef<const char *> Dropped)
-      : Layout(Target.createDataLayout()), HasScopes(hasScopes(Target)), Out(Text), Passes(Dropped) {}
+      : Layout(Target.createDataLayout()), Atomics(atomicSupport(Target)), Out(Text), Passes(Dropped) {}
 
   const DataLayout Layout;
-  const bool HasScopes;
+  const AtomicSupport Atomics;
   SmallString<0> Text;
   raw_svector_ostream Out;
   Selective Passes;
@@ -362,8 +363,8 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
     copyUpdatedParameters(F);
     updateLocalPlainly(F);
     writeByGenericAddress(F);
-    if (Emitter->HasScopes)
-      writeBlockScopes(F);
+    if (Emitter->Atomics.Scopes)
+      writeAtomics(F, Emitter->Atomics);
     if (!F.isDeclaration())
       endLast(F);
     cutBlocks(F);

@@ -1,9 +1,12 @@
-// Atomic updates of one block's own, with the scope that they ask for.
+// Atomic updates as LLVM's NVPTX back end does not write them.
 //
-// LLVM's NVPTX back end writes `atomicrmw` and `cmpxchg` for the whole device whatever their scope is. That is
-// correct and stronger; but nvcc's text says `.cta`, and a checker of races cannot see that `atomicAdd_block` on
-// a counter of all blocks is one when the text does not. Updates of shared memory are left to LLVM: only
-// its block has it, but for clusters, whose programs ask for their scope.
+// Those of one block's own have the scope that they ask for. The back end writes `atomicrmw` and `cmpxchg` for the whole
+// device whatever their scope is. That is correct and stronger; but nvcc's text says `.cta`, and a checker of races cannot
+// see that `atomicAdd_block` on a counter of all blocks is one when the text does not. Updates of shared memory are left to
+// LLVM: only its block has it, but for clusters, whose programs ask for their scope.
+//
+// A swap of 16 bits is an instruction from sm_70 on, where the back end writes a loop around one of 32. Of a barrier behind that
+// loop, in a program with much else, ptxas 13.0 has been seen not to bring the warp together (compiler/docs/reliability.md).
 
 #include "scope.h"
 
@@ -20,7 +23,7 @@ using namespace llvm;
 namespace {
 namespace scope {
 
-constexpr unsigned Generic = 0, Global = 1;
+constexpr unsigned Generic = 0, Global = 1, Shared = 3;
 
 /// PTX's operation and type of an update (PTX ISA, `atom`); empty for those that PTX has not.
 std::string operation(const Instruction &I, unsigned Bits) {
@@ -74,41 +77,53 @@ unsigned spaceOf(const Value *Address) {
   return Object->getType()->isPointerTy() ? Object->getType()->getPointerAddressSpace() : Generic;
 }
 
-/// A relaxed update for its block: its address, where it is what this file is about.
-Value *addressOf(Instruction &I, SyncScope::ID Block) {
-  if (auto *Update = dyn_cast<AtomicRMWInst>(&I))
-    return Update->getSyncScopeID() == Block && Update->getOrdering() == AtomicOrdering::Monotonic
-               ? Update->getPointerOperand()
-               : nullptr;
-  if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I))
-    return Swap->getSyncScopeID() == Block && Swap->getMergedOrdering() == AtomicOrdering::Monotonic
-               ? Swap->getPointerOperand()
-               : nullptr;
-  return nullptr;
+/// A relaxed update.
+struct Update {
+  Value *Address;
+  Value *Operand;
+  SyncScope::ID For;
+};
+
+/// What an instruction updates; no address where it does not, or asks for an order.
+Update updateOf(Instruction &I) {
+  if (auto *One = dyn_cast<AtomicRMWInst>(&I); One && One->getOrdering() == AtomicOrdering::Monotonic)
+    return {One->getPointerOperand(), One->getValOperand(), One->getSyncScopeID()};
+  if (auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I); Swap && Swap->getMergedOrdering() == AtomicOrdering::Monotonic)
+    return {Swap->getPointerOperand(), Swap->getNewValOperand(), Swap->getSyncScopeID()};
+  return {};
 }
 
-void rewrite(Instruction &I, Value *Address) {
+/// Whether it is an update that this file is about, and LLVM writes otherwise.
+bool isOurs(const Update &Of, const char *Scope, unsigned Space, const AtomicSupport &Known) {
+  Type *Kind = Of.Operand->getType();
+  if (Kind->isIntegerTy(16))
+    return Known.ShortSwaps && (Space == Generic || Space == Global || Space == Shared);
+  bool Number = Kind->isIntegerTy(32) || Kind->isIntegerTy(64) || Kind->isFloatTy() || Kind->isDoubleTy();
+  return Number && StringRef(Scope) == "cta" && (Space == Generic || Space == Global);
+}
+
+void rewrite(Instruction &I, const Update &Of, const char *Scope, const AtomicSupport &Known) {
+  Value *Address = Of.Address, *Operand = Of.Operand;
   auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I);
-  Value *Operand = Swap ? Swap->getNewValOperand() : cast<AtomicRMWInst>(I).getValOperand();
   Type *Kind = Operand->getType();
   unsigned Space = spaceOf(Address);
-  bool Number = Kind->isIntegerTy(32) || Kind->isIntegerTy(64) || Kind->isFloatTy() || Kind->isDoubleTy();
-  if (!Number || (Space != Generic && Space != Global))
+  if (!isOurs(Of, Scope, Space, Known) || (Kind->isIntegerTy(16) && !Swap))
     return;
   unsigned Bits = Kind->getScalarSizeInBits();
   std::string Operation = operation(I, Bits);
   if (Operation.empty())
     return;
   IRBuilder<> Build(&I);
-  if (Space == Global)
-    Address = Build.CreateAddrSpaceCast(Address, Build.getPtrTy(Global));
+  if (Space != Generic)
+    Address = Build.CreateAddrSpaceCast(Address, Build.getPtrTy(Space));
   SmallVector<Value *, 3> Operands{Address};
   if (Swap)
     Operands.push_back(Swap->getCompareOperand());
   Operands.push_back(Operand);
-  StringRef Letter = Kind->isFloatTy() ? "f" : Kind->isDoubleTy() ? "d" : Bits == 32 ? "r" : "l";
+  StringRef Letter = Kind->isFloatTy() ? "f" : Kind->isDoubleTy() ? "d" : Bits == 16 ? "h" : Bits == 32 ? "r" : "l";
+  StringRef In = Space == Global ? ".global." : Space == Shared ? ".shared." : ".";
   StringRef Pointer = I.getDataLayout().getPointerSizeInBits(Space) == 32 ? ",r" : ",l";
-  std::string Text = std::string("atom") + (Space == Global ? ".global" : "") + ".cta." + Operation + " $0, [$1]";
+  std::string Text = ("atom" + In + Scope + "." + Operation + " $0, [$1]").str();
   std::string Constraints = ("=" + Letter + Pointer).str();
   SmallVector<Type *, 3> Types{Address->getType()};
   for (unsigned At = 1; At < Operands.size(); ++At) {
@@ -133,9 +148,16 @@ void rewrite(Instruction &I, Value *Address) {
 } // namespace scope
 } // namespace
 
-void writeBlockScopes(Function &F) {
+void writeAtomics(Function &F, const AtomicSupport &Known) {
   SyncScope::ID Block = F.getContext().getOrInsertSyncScopeID("block");
-  for (Instruction &I : make_early_inc_range(instructions(F)))
-    if (Value *Address = scope::addressOf(I, Block))
-      scope::rewrite(I, Address);
+  SyncScope::ID Device = F.getContext().getOrInsertSyncScopeID("device");
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    scope::Update Of = scope::updateOf(I);
+    const char *Scope = Of.For == Block               ? "cta"
+                        : Of.For == Device            ? "gpu"
+                        : Of.For == SyncScope::System ? "sys"
+                                                      : nullptr;
+    if (Of.Address && Scope)
+      scope::rewrite(I, Of, Scope, Known);
+  }
 }

@@ -10,12 +10,12 @@ use cdp_frontend::attributes;
 use cdp_frontend::headers;
 use cdp_frontend::lex::OPERATORS;
 use cdp_frontend::parse::parse_text;
-use cdp_frontend::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
 use cdp_frontend::preprocess::PreprocessOptions;
 use cdp_frontend::preprocess::directives::{IGNORED_PRAGMAS, PRAGMAS};
 use cdp_frontend::preprocess::macros::COMPUTED;
 use cdp_frontend::preprocess::predefined::{Target, macros as predefined};
 use cdp_frontend::session::Session;
+use cdp_frontend::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
 
 use super::codes::link;
 use super::{Doc, code, codes_of};
