@@ -110,7 +110,8 @@ pub(super) fn start_one(
 
 /// Makes shared memory what it is for a block that begins: unwritten, but for the system's part.
 fn clear_shared(grid: &GridInfo, block: &mut Block) {
-    let size = grid.shared_bytes as usize;
+    // Atomic updates of bytes are loops around words.
+    let size = (grid.shared_bytes as usize).next_multiple_of(4);
     block.shared.clear();
     block.written.clear();
     // Most blocks have none, and the C library takes long to set no bytes at the address of an empty vector.

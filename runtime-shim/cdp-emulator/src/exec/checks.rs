@@ -8,7 +8,7 @@ use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, action};
 use crate::config::CheckAction;
 use crate::memory::space::{self, Window};
-use crate::memory::{AllocKind, SiteRef};
+use crate::memory::{AllocKind, Extent, SiteRef};
 use crate::report::{Bytes, ReportKind};
 
 /// Addresses of the lanes of a warp; inactive lanes repeat an active one.
@@ -284,10 +284,21 @@ pub fn own(
     }
 }
 
+/// Whether an access is of the word that an allocation ends in. Atomic updates of one or two bytes are loops around the word that they
+/// lie in (`cuda::atomic_ref`, LLVM), which is there on every GPU.
+pub fn is_last_word(extent: &Extent, address: u64, bytes: u64) -> bool {
+    const WORD: u64 = 4;
+    bytes == WORD
+        && address.is_multiple_of(WORD)
+        && extent.hi.next_multiple_of(WORD) == address + WORD
+}
+
 /// Checks one lane's atomic on global memory.
 pub fn check_one(machine: &Machine, address: u64, bytes: u64, lane: usize) -> Step<()> {
     match machine.memory.find(address) {
-        Some(extent) if bytes <= extent.hi - address && extent.writable => {}
+        Some(extent)
+            if extent.writable
+                && (bytes <= extent.hi - address || is_last_word(&extent, address, bytes)) => {}
         _ => return Err(bad_global(machine, address, bytes, true).on(lane)),
     }
     if address & (bytes - 1) != 0 {

@@ -35,6 +35,13 @@ pub struct Touch {
     pub order: Order,
 }
 
+impl Touch {
+    /// Whether it may be an atomic update of one or two bytes, which is a loop around the word that they lie in.
+    fn may_be_around(self, bytes: u64) -> bool {
+        self.order.is_strong() && bytes == 4
+    }
+}
+
 /// What lanes of a warp touch: `bytes` each, at their places in `at`.
 #[derive(Clone, Copy)]
 struct Touched<'a> {
@@ -98,7 +105,10 @@ fn watched(
         written(machine, &mut watch, block, warp, origin, touch, touched);
     }
     if block.state.is_some() && watch.checks.bounds && touch.shared {
-        let found = |at: u64| stray::astray_in_shared(&block.grid.shared_places, at, bytes);
+        let places = &block.grid.shared_places;
+        let around = |at| touch.may_be_around(bytes) && stray::of_variables(places, at, bytes) != 0;
+        let found =
+            |at| (!around(at)).then(|| stray::astray_in_shared(places, at, bytes)).flatten();
         strays(&mut watch, block, warp, origin, touch.writes, touched, found);
     }
     let lanes = lanes & !in_system_part(block, touch, at);
@@ -274,7 +284,7 @@ fn written(
         let address = at[lane];
         if touch.reads {
             let fresh = match home {
-                Home::Shared => fresh_in_shared(block, address, bytes),
+                Home::Shared => fresh_in_shared(block, touch, address, bytes),
                 _ => watch.fresh.fresh_of(address, bytes),
             };
             let missing = init::missing(fresh, bytes, demand, touch.writes);
@@ -300,11 +310,17 @@ fn demand(machine: &Machine, origin: Origin) -> Option<(u64, bool)> {
 
 /// Which bytes of shared memory were never written, if some were: reads of nothing else are found in
 /// every run.
-fn fresh_in_shared(block: &Block, offset: u64, bytes: u64) -> u64 {
+fn fresh_in_shared(block: &Block, touch: Touch, offset: u64, bytes: u64) -> u64 {
     let flags = block.written.iter().skip(offset as usize).take(bytes.min(64) as usize);
     let fresh =
         flags.zip(0..).filter(|(flag, _)| **flag == 0).fold(0, |bits, (_, at)| bits | 1 << at);
-    if u64::from(u64::count_ones(fresh)) == bytes { 0 } else { fresh }
+    if u64::from(u64::count_ones(fresh)) == bytes {
+        return 0;
+    }
+    match touch.may_be_around(bytes) {
+        true => fresh & stray::of_variables(&block.grid.shared_places, offset, bytes),
+        false => fresh,
+    }
 }
 
 /// Lanes read or write local memory: looks whether what they read was ever written, and notes what they

@@ -25,6 +25,16 @@ pub fn astray_in_shared(places: &[SharedPlace], offset: u64, bytes: u64) -> Opti
     })
 }
 
+/// Which bytes of shared memory from an offset on are a variable's, a bit each.
+pub fn of_variables(places: &[SharedPlace], offset: u64, bytes: u64) -> u64 {
+    let holds = |at: u64| {
+        places.iter().any(|place| {
+            at.checked_sub(u64::from(place.offset)).is_some_and(|behind| behind < place.size_bytes)
+        })
+    };
+    (0..bytes.min(64)).filter(|byte| holds(offset + byte)).fold(0, |bits, byte| bits | 1 << byte)
+}
+
 /// Where an access to local memory went, if not all of it is in one variable of the function, or of a
 /// caller, in whose frame it is.
 pub fn astray_in_local(

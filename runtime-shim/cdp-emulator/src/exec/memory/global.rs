@@ -1,6 +1,6 @@
 //! Global and constant memory: the lookup of allocations, and the access itself.
 
-use super::super::checks::{Addresses, OnLane, bad_global, misaligned};
+use super::super::checks::{Addresses, OnLane, bad_global, is_last_word, misaligned};
 use super::super::door::{self, Touch};
 use super::super::path::Running;
 use super::super::rows::{lanes_of, read_row, write_row};
@@ -33,7 +33,16 @@ fn pattern(addresses: &Addresses, mask: u32, bytes: u64) -> Pattern {
     }
 }
 
-/// Makes sure that `bytes` at every address lie in a live allocation.
+/// What is known of an access when it is checked.
+#[derive(Clone, Copy)]
+struct Checked {
+    bytes: u64,
+    write: bool,
+    /// It asks for an order, or is volatile.
+    strong: bool,
+}
+
+/// Makes sure that the bytes at every address lie in a live allocation.
 #[inline(always)]
 fn check_global(
     machine: &Machine,
@@ -41,16 +50,16 @@ fn check_global(
     slot: u32,
     addresses: &Addresses,
     mask: u32,
-    bytes: u64,
-    write: bool,
+    access: Checked,
 ) -> Step<()> {
+    let Checked { bytes, write, .. } = access;
     let (lo, hi, bits) = bounds(addresses);
     let cached = &warp.cache[(slot & 7) as usize];
     let limit = if write { cached.write_hi } else { cached.hi };
     if bits & (bytes - 1) == 0 && lo >= cached.lo && limit >= bytes && hi <= limit - bytes {
         return Ok(());
     }
-    check_global_slow(machine, warp, slot, addresses, mask, bytes, write)
+    check_global_slow(machine, warp, slot, addresses, mask, access)
 }
 
 #[cold]
@@ -61,8 +70,7 @@ fn check_global_slow(
     slot: u32,
     addresses: &Addresses,
     mask: u32,
-    bytes: u64,
-    write: bool,
+    Checked { bytes, write, strong }: Checked,
 ) -> Step<()> {
     // Another instruction may have been in the same allocation.
     let (lo, hi, bits) = bounds(addresses);
@@ -88,6 +96,7 @@ fn check_global_slow(
                     known = extent.into();
                     lasting &= extent.lasting;
                 }
+                Some(extent) if strong && !write && is_last_word(&extent, address, bytes) => {}
                 _ => return Err(bad_global(machine, address, bytes, write).on(lane)),
             }
         }
@@ -114,7 +123,8 @@ pub fn global<const S: usize, const WRITE: bool>(
     at: &Addresses,
 ) -> Step<()> {
     let bytes = S as u64 * u64::from(access.count);
-    check_global(machine, warp, run.path.pc, at, mask, bytes, WRITE)?;
+    let checked = Checked { bytes, write: WRITE, strong: access.order.is_strong() };
+    check_global(machine, warp, run.path.pc, at, mask, checked)?;
     let rows = registers(run, inst, access);
     let wide = access.wide_register;
     let touch = Touch {
