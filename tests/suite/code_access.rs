@@ -42,7 +42,7 @@ fn elements() -> Outcome {
 
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.
 fn angles() -> Outcome {
-    expect(&ptx("float *o", "    *o = sinf(*o);")?, &[("__local_depot0[256]", 1)])
+    expect(&ptx("float *o", "    *o = sinf(*o);")?, &[("__local_depot0[104]", 1)])
 }
 
 /// Of each coordinate, inside or outside, but not of a loop's own question.

@@ -78,9 +78,10 @@ pub(crate) fn link<'ctx>(
 
 /// Makes a function's arrays too long for ptxas, which makes registers of short ones (up to 96 bytes have been seen) and of each access to
 /// a place that is not known comparisons with all places. libdevice's are for angles so large that hardly any program has them, and
-/// the registers are taken from what it does with the others.
+/// the registers are taken from what it does with the others. No longer than that takes: functions that call themselves have it in
+/// each of their frames.
 fn keep_in_memory<'ctx>(context: &'ctx Context, function: FunctionValue<'ctx>) -> Result<()> {
-    const BYTES: u32 = 256;
+    const BYTES: u32 = 104;
     let Some(entry) = function.get_first_basic_block() else { return Ok(()) };
     let builder = context.create_builder();
     let arrays = entry.get_instructions().filter(|instruction| {
