@@ -55,9 +55,5 @@ PreservedAnalyses KeepChains::run(Function &F, FunctionAnalysisManager &) {
     for (Instruction *Product : Products)
       Product->setOperand(1, Register);
   }
-  if (Found.empty())
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(!Found.empty());
 }

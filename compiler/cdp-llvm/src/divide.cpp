@@ -58,9 +58,5 @@ PreservedAnalyses DivideWide::run(Function &F, FunctionAnalysisManager &) {
     I->replaceAllUsesWith(Result);
     I->eraseFromParent();
   }
-  if (Found.empty())
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(!Found.empty());
 }

@@ -50,11 +50,7 @@ PreservedAnalyses KeepIfs::run(Function &F, FunctionAnalysisManager &) {
     Build.CreateIntrinsic(Intrinsic::sideeffect, ArrayRef<Value *>());
     Changed = true;
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(Changed);
 }
 
 PreservedAnalyses DropMarks::run(Function &F, FunctionAnalysisManager &) {

@@ -56,9 +56,5 @@ PreservedAnalyses JoinConditions::run(Function &F, FunctionAnalysisManager &) {
     // Through this, which is no instruction in the end, nobody sees what was joined.
     Choice->setCondition(Build.CreateFreeze(Choice->getCondition()));
   }
-  if (Found.empty() && !Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(Changed || !Found.empty());
 }

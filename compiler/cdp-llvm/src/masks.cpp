@@ -52,9 +52,5 @@ PreservedAnalyses AddLower::run(Function &F, FunctionAnalysisManager &AM) {
     cast<PossiblyDisjointInst>(I).setIsDisjoint(true);
     Changed = true;
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(Changed);
 }

@@ -40,9 +40,5 @@ PreservedAnalyses DecideNulls::run(Function &F, FunctionAnalysisManager &) {
     I.eraseFromParent();
     Changed = true;
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(Changed);
 }

@@ -127,9 +127,5 @@ PreservedAnalyses PartsApart::run(Function &F, FunctionAnalysisManager &) {
       Accesses.clear();
     }
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(Changed);
 }

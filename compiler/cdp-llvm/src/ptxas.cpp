@@ -58,10 +58,12 @@ private:
   bool copyNarrowed(MachineInstr &Store);
   Register negated(Register Of) const;
   bool negateFirst(MachineInstr &Least);
-  bool cutNegated(MachineInstr &I);
+  bool cutNegated(MachineInstr &I, bool Absolute);
+  bool change(MachineInstr &I);
 
   const TargetInstrInfo *Instructions = nullptr;
   MachineRegisterInfo *Registers = nullptr;
+  /// Found when they are first made.
   unsigned Opcodes[MadeCount] = {};
 };
 
@@ -69,8 +71,11 @@ char PtxasPass::ID;
 
 /// An instruction that writes a new register of another one's class.
 MachineInstrBuilder PtxasPass::insert(MachineInstr &Before, Made Which, Register Like) {
+  unsigned &Opcode = Opcodes[Which];
+  while (Opcode + 1 < Instructions->getNumOpcodes() && Instructions->getName(Opcode) != MadeNames[Which])
+    ++Opcode;
   Register Result = Registers->createVirtualRegister(Registers->getRegClass(Like));
-  const MCInstrDesc &Kind = Instructions->get(Opcodes[Which]);
+  const MCInstrDesc &Kind = Instructions->get(Opcode);
   return BuildMI(*Before.getParent(), Before, Before.getDebugLoc(), Kind, Result);
 }
 
@@ -97,8 +102,6 @@ bool PtxasPass::isOfFloat(Register Of) const {
 
 /// Copies the values of a store that are wider than what it writes of each.
 bool PtxasPass::copyNarrowed(MachineInstr &Store) {
-  if (!nameOf(Store).starts_with("ST_") && !nameOf(Store).starts_with("STV_"))
-    return false;
   // The values stand first, and an immediate operand behind them.
   auto *End = find_if(Store.operands(), [](const MachineOperand &Operand) { return !Operand.isReg(); });
   MutableArrayRef<MachineOperand> Values(Store.operands_begin(), End);
@@ -136,8 +139,6 @@ Register PtxasPass::negated(Register Of) const {
 
 /// Puts the negated operand of a minimum or maximum first; of two the second one is negated by an addition.
 bool PtxasPass::negateFirst(MachineInstr &Least) {
-  if (nameOf(Least) != "SMIN32rr" && nameOf(Least) != "SMAX32rr")
-    return false;
   MachineOperand &First = Least.getOperand(1), &Second = Least.getOperand(2);
   Register Of = negated(Second.getReg());
   if (!Of)
@@ -157,11 +158,7 @@ bool PtxasPass::negateFirst(MachineInstr &Least) {
 }
 
 /// Negates 16 bits by a product.
-bool PtxasPass::cutNegated(MachineInstr &I) {
-  StringRef Name = nameOf(I);
-  bool Absolute = Name == "ABS_S16";
-  if (!Absolute && Name != "NEG_S16")
-    return false;
+bool PtxasPass::cutNegated(MachineInstr &I, bool Absolute) {
   Register Result = I.getOperand(0).getReg(), Of = I.getOperand(1).getReg();
   Registers->clearKillFlags(Of);
   Register Cut = insert(I, Multiply16, Of).addReg(Of).addImm(-1).getReg(0);
@@ -172,21 +169,25 @@ bool PtxasPass::cutNegated(MachineInstr &I) {
   return true;
 }
 
+/// Writes an instruction in another way, if ptxas takes it wrongly.
+bool PtxasPass::change(MachineInstr &I) {
+  StringRef Name = nameOf(I);
+  if (Name.starts_with("ST_") || Name.starts_with("STV_"))
+    return copyNarrowed(I);
+  if (Name == "SMIN32rr" || Name == "SMAX32rr")
+    return negateFirst(I);
+  if (Name == "NEG_S16" || Name == "ABS_S16")
+    return cutNegated(I, Name == "ABS_S16");
+  return false;
+}
+
 bool PtxasPass::runOnMachineFunction(MachineFunction &F) {
   Instructions = F.getSubtarget().getInstrInfo();
   Registers = &F.getRegInfo();
-  if (!Opcodes[0])
-    for (unsigned Opcode = 0; Opcode != Instructions->getNumOpcodes(); ++Opcode)
-      for (auto [Slot, Name] : zip(Opcodes, MadeNames))
-        if (Instructions->getName(Opcode) == Name)
-          Slot = Opcode;
   bool Changed = false;
   for (MachineBasicBlock &Block : F)
     for (MachineInstr &I : make_early_inc_range(Block))
-      if (I.mayStore())
-        Changed |= copyNarrowed(I);
-      else
-        Changed |= negateFirst(I) || cutNegated(I);
+      Changed |= change(I);
   return Changed;
 }
 

@@ -117,9 +117,5 @@ PreservedAnalyses JoinEnds::run(Function &F, FunctionAnalysisManager &AM) {
     if (!ranges::leavesLoop(*Branch, Loops))
       Changed |= ranges::joinEnds(Branch->getOperandUse(0), All, Tree);
   }
-  if (!Changed)
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(Changed);
 }

@@ -94,10 +94,10 @@ Update updateOf(Instruction &I) {
 }
 
 /// Whether it is an update that this file is about, and LLVM writes otherwise.
-bool isOurs(const Update &Of, const char *Scope, unsigned Space, const AtomicSupport &Known) {
+bool isOurs(const Update &Of, bool Swaps, const char *Scope, unsigned Space, const AtomicSupport &Known) {
   Type *Kind = Of.Operand->getType();
   if (Kind->isIntegerTy(16))
-    return Known.ShortSwaps && (Space == Generic || Space == Global || Space == Shared);
+    return Swaps && Known.ShortSwaps && (Space == Generic || Space == Global || Space == Shared);
   bool Number = Kind->isIntegerTy(32) || Kind->isIntegerTy(64) || Kind->isFloatTy() || Kind->isDoubleTy();
   return Number && StringRef(Scope) == "cta" && (Space == Generic || Space == Global);
 }
@@ -107,7 +107,7 @@ void rewrite(Instruction &I, const Update &Of, const char *Scope, const AtomicSu
   auto *Swap = dyn_cast<AtomicCmpXchgInst>(&I);
   Type *Kind = Operand->getType();
   unsigned Space = spaceOf(Address);
-  if (!isOurs(Of, Scope, Space, Known) || (Kind->isIntegerTy(16) && !Swap))
+  if (!isOurs(Of, Swap, Scope, Space, Known))
     return;
   unsigned Bits = Kind->getScalarSizeInBits();
   std::string Operation = operation(I, Bits);

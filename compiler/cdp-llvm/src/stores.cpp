@@ -48,11 +48,7 @@ PreservedAnalyses DropSameStores::run(Function &F, FunctionAnalysisManager &AM) 
   // None makes another one needed: what is there stays there.
   for (StoreInst *Store : Same)
     Store->eraseFromParent();
-  if (Same.empty())
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(!Same.empty());
 }
 
 // Stores at the ends of two branches become one, whose line is neither's. A call that does nothing and must not be
@@ -66,9 +62,5 @@ PreservedAnalyses StoresApart::run(Function &F, FunctionAnalysisManager &) {
   for (StoreInst *Store : Stores)
     for (Instruction *Place : {static_cast<Instruction *>(Store), Store->getNextNode()})
       IRBuilder<>(Place).CreateCall(Nothing)->addFnAttr(Attribute::NoMerge);
-  if (Stores.empty())
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(!Stores.empty());
 }

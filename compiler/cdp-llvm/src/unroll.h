@@ -8,6 +8,15 @@
 
 #include "llvm/IR/PassManager.h"
 
+/// What holds behind a pass that leaves blocks and branches as they are.
+inline llvm::PreservedAnalyses keptAfter(bool Changed) {
+  if (!Changed)
+    return llvm::PreservedAnalyses::all();
+  llvm::PreservedAnalyses Kept;
+  Kept.preserveSet<llvm::CFGAnalyses>();
+  return Kept;
+}
+
 /// Unrolls loops, and runs further passes on a function in which it did, and others where a loop in another one is none any more.
 struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
   /// `FullOnly`: those that thereby are no loops any more.

@@ -394,9 +394,5 @@ PreservedAnalyses WidenIndices::run(Function &F, FunctionAnalysisManager &AM) {
   for (const Striding &Of : Pointers)
     Moves(Of, Evolution, Unused).run(Pointers);
   RecursivelyDeleteTriviallyDeadInstructionsPermissive(Unused);
-  if (Found.empty() && Pointers.empty())
-    return PreservedAnalyses::all();
-  PreservedAnalyses Kept;
-  Kept.preserveSet<CFGAnalyses>();
-  return Kept;
+  return keptAfter(!Found.empty() || !Pointers.empty());
 }

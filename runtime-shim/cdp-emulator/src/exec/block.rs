@@ -9,6 +9,7 @@ use super::{barrier, calls, cluster, collective, diverge, next_random};
 use super::{run, turns};
 use crate::code::NONE;
 use crate::config::WarpScheduling;
+use crate::memory::space;
 use crate::report::ReportKind;
 
 /// What the registers and threads of a warp are laid out for.
@@ -110,8 +111,7 @@ pub(super) fn start_one(
 
 /// Makes shared memory what it is for a block that begins: unwritten, but for the system's part.
 fn clear_shared(grid: &GridInfo, block: &mut Block) {
-    // Atomic updates of bytes are loops around words.
-    let size = (grid.shared_bytes as usize).next_multiple_of(4);
+    let size = u64::from(grid.shared_bytes).next_multiple_of(space::WORD_BYTES) as usize;
     block.shared.clear();
     block.written.clear();
     // Most blocks have none, and the C library takes long to set no bytes at the address of an empty vector.

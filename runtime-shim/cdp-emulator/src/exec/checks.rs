@@ -284,13 +284,11 @@ pub fn own(
     }
 }
 
-/// Whether an access is of the word that an allocation ends in. Atomic updates of one or two bytes are loops around the word that they
-/// lie in (`cuda::atomic_ref`, LLVM), which is there on every GPU.
+/// Whether an access is of the word that an allocation ends in ([`space::WORD_BYTES`]).
 pub fn is_last_word(extent: &Extent, address: u64, bytes: u64) -> bool {
-    const WORD: u64 = 4;
-    bytes == WORD
-        && address.is_multiple_of(WORD)
-        && extent.hi.next_multiple_of(WORD) == address + WORD
+    bytes == space::WORD_BYTES
+        && address.is_multiple_of(bytes)
+        && extent.hi.next_multiple_of(bytes) == address + bytes
 }
 
 /// Checks one lane's atomic on global memory.

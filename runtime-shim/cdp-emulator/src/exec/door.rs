@@ -36,9 +36,9 @@ pub struct Touch {
 }
 
 impl Touch {
-    /// Whether it may be an atomic update of one or two bytes, which is a loop around the word that they lie in.
+    /// Whether it may be of a word around what is updated ([`space::WORD_BYTES`]).
     fn may_be_around(self, bytes: u64) -> bool {
-        self.order.is_strong() && bytes == 4
+        self.order.is_strong() && bytes == space::WORD_BYTES
     }
 }
 
@@ -107,8 +107,7 @@ fn watched(
     if block.state.is_some() && watch.checks.bounds && touch.shared {
         let places = &block.grid.shared_places;
         let around = |at| touch.may_be_around(bytes) && stray::of_variables(places, at, bytes) != 0;
-        let found =
-            |at| (!around(at)).then(|| stray::astray_in_shared(places, at, bytes)).flatten();
+        let found = |at| if around(at) { None } else { stray::astray_in_shared(places, at, bytes) };
         strays(&mut watch, block, warp, origin, touch.writes, touched, found);
     }
     let lanes = lanes & !in_system_part(block, touch, at);

@@ -40,6 +40,9 @@ const THREAD_MASK: u64 = (1 << 10) - 1;
 /// Offsets within a window are below this.
 pub const WINDOW_BYTES: u64 = 1 << 24;
 const OFFSET_MASK: u64 = WINDOW_BYTES - 1;
+/// Bytes of a word. Atomic updates of one or two bytes are loops around the word that they lie in (`cuda::atomic_ref`, LLVM), which is
+/// there on every GPU, also where a variable ends within it.
+pub const WORD_BYTES: u64 = 4;
 /// What null becomes as an address of a window, and is made of again: no variable lies there.
 pub const OF_NULL: u64 = WINDOW_BYTES;
 

@@ -134,7 +134,7 @@ pub(super) fn link_queue<'ctx>(
     module: &Module<'ctx>,
     abi: LaunchAbi,
 ) -> Result<()> {
-    let made = &MADE[1];
+    let [_, made] = &MADE;
     made.link(context, module, abi)?;
     let inlined = made.called.iter().filter(|name| name.contains("queue"));
     for function in inlined.filter_map(|name| module.get_function(name)) {
