@@ -5,8 +5,8 @@
 //! in its line it stands.
 
 mod brackets;
-mod openers;
 mod packed;
+mod readable;
 mod unused;
 
 use crate::diagnostics::Diagnostics;
@@ -22,8 +22,9 @@ pub(crate) fn prepare(
     session: &mut Session,
     out: &mut Diagnostics,
 ) -> Packed {
-    let Preprocessed { tokens, end, cut, spellings, .. } = preprocessed;
-    let tokens = unused::leave_out(tokens, session);
-    let tokens = brackets::balance(tokens, end, cut, words, &spellings, session, out);
+    let Preprocessed { mut tokens, end, cut, spellings, .. } = preprocessed;
+    unused::leave_out(&mut tokens, session);
+    readable::make_readable(&mut tokens, words, &spellings, session, out);
+    brackets::balance(&mut tokens, end, cut, words, &spellings, session, out);
     Packed::new(tokens, spellings)
 }
