@@ -40,7 +40,8 @@ pub use intrinsic::{
 };
 pub use module::{
     AddressSpace, CdpVersion, FastMath, FnAttrs, FuncId, Function, FunctionKind, Global, GlobalId,
-    Inline, LaunchBounds, Linkage, Loc, Local, LocalId, Module, ParamAttrs, SourceFile, Target,
+    Inline, LaunchBounds, Linkage, Loc, Local, LocalId, Module, OptLevel, ParamAttrs, SourceFile,
+    Target,
 };
 pub use runtime::RuntimeFn;
 pub use stmt::{Block, LabelId, Stmt, StmtKind, SwitchLabel, Unroll};

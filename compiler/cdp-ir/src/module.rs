@@ -59,6 +59,20 @@ pub enum Target {
     Host,
 }
 
+/// Optimisation level, as `-O0` to `-O3`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum OptLevel {
+    /// No optimisation: what a debugger steps through.
+    O0,
+    /// Registers for variables, inlining, no loops unrolled.
+    O1,
+    /// All passes, launches optimised where that is asked for.
+    O2,
+    /// As `O2`, with larger limits.
+    #[default]
+    O3,
+}
+
 /// Floating-point code generation, with nvcc's defaults (`-fmad=true`, the rest exact).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastMath {

@@ -3,24 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use cdp_ir::OptLevel;
 use cdp_launch::LaunchAbi;
 
 pub use crate::launches::print::LaunchPass;
 pub use crate::launches::tuning::Tuning as LaunchTuning;
-
-/// Optimisation level, as `-O0` to `-O3`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OptLevel {
-    /// No optimisation: what a debugger steps through.
-    O0,
-    /// Registers for variables, inlining, no loops unrolled.
-    O1,
-    /// All passes, launches optimised where that is asked for.
-    O2,
-    /// As `O2`, with larger limits.
-    #[default]
-    O3,
-}
 
 /// What the launch optimiser may do (`-flaunch-opt`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

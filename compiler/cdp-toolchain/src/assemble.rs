@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use cdp_ir::OptLevel;
+
 use crate::arch::{AddressSize, Arch, ToolVersion};
 use crate::cubin::Cubin;
 use crate::error::ToolError;
@@ -12,31 +14,6 @@ use crate::link::DeviceObject;
 use crate::search::{Toolchain, Toolkit};
 use crate::tool::Tool;
 
-/// ptxas's optimisation level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OptLevel {
-    /// `-O0`.
-    O0,
-    /// `-O1`.
-    O1,
-    /// `-O2`.
-    O2,
-    /// `-O3`, ptxas's default.
-    #[default]
-    O3,
-}
-
-impl OptLevel {
-    fn flag(self) -> Option<&'static str> {
-        match self {
-            OptLevel::O0 => Some("-O0"),
-            OptLevel::O1 => Some("-O1"),
-            OptLevel::O2 => Some("-O2"),
-            OptLevel::O3 => None,
-        }
-    }
-}
-
 /// How to assemble.
 #[derive(Clone, Debug)]
 pub struct AssembleOptions {
@@ -44,7 +21,7 @@ pub struct AssembleOptions {
     pub arch: Arch,
     /// The PTX's `.address_size`.
     pub address_size: AddressSize,
-    /// Optimisation level.
+    /// Optimisation level; the highest is ptxas's default.
     pub opt_level: OptLevel,
     /// `-maxrregcount`: most registers a thread may have.
     pub max_registers: Option<u32>,
@@ -233,7 +210,13 @@ fn arguments(options: &AssembleOptions, old: bool, input: &str, output: &str) ->
     }
     args.push("-v".into());
     // Code for a debugger is not optimised, whatever the level, which nvcc gives to host code only.
-    let level = options.opt_level.flag().filter(|_| !options.debug);
+    let level = match options.opt_level {
+        _ if options.debug => None,
+        OptLevel::O0 => Some("-O0"),
+        OptLevel::O1 => Some("-O1"),
+        OptLevel::O2 => Some("-O2"),
+        OptLevel::O3 => None,
+    };
     args.extend(level.map(OsString::from));
     args.extend(
         options.max_registers.map(|count| OsString::from(format!("-maxrregcount={count}"))),

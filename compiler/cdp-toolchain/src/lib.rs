@@ -48,8 +48,7 @@ pub use arch::{
     AddressSize, Arch, ArchError, ArchFacts, ArchSuffix, LAUNCH_LIMITS, LaunchLimits, ToolVersion,
 };
 pub use assemble::{
-    AssembleOptions, Assembled, FunctionUsage, OptLevel, assemble, is_whole_program, parse_usage,
-    ptx_version,
+    AssembleOptions, Assembled, FunctionUsage, assemble, is_whole_program, parse_usage, ptx_version,
 };
 pub use clang::{CLANG_MAJOR, ClangOutput, ClangRequest, clang, clang_object};
 pub use cubin::{Cubin, CubinError, CubinKind, KernelInfo, KernelParam};

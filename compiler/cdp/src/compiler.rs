@@ -229,7 +229,7 @@ impl Compiler {
     ) -> Result<Assembled, Error> {
         let mut assemble = AssembleOptions::new(arch, options.address_size);
         assemble.relocatable = relocatable;
-        assemble.opt_level = ptxas_level(options.opt_level);
+        assemble.opt_level = options.opt_level;
         assemble.max_registers = options.max_registers;
         assemble.debug = options.debug == DebugInfo::Full;
         assemble.line_info = options.debug == DebugInfo::Lines;
@@ -300,15 +300,6 @@ pub fn prepare(options: &CompileOptions) -> Option<Preparation> {
     lower.opt_level = options.opt_level;
     lower.threads = options.threads;
     Some(cdp_llvm::prepare_device(options.address_size.bits(), &lower))
-}
-
-fn ptxas_level(level: OptLevel) -> cdp_toolchain::OptLevel {
-    match level {
-        OptLevel::O0 => cdp_toolchain::OptLevel::O0,
-        OptLevel::O1 => cdp_toolchain::OptLevel::O1,
-        OptLevel::O2 => cdp_toolchain::OptLevel::O2,
-        OptLevel::O3 => cdp_toolchain::OptLevel::O3,
-    }
 }
 
 /// A failure of lowering, which is the request's or ours.
