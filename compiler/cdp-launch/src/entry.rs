@@ -101,6 +101,16 @@ impl LaunchAbi {
         }
     }
 
+    /// Whether a function is an entry point of some ABI by its name, or one of CUDA's headers around one, whose
+    /// mangled name has it in it.
+    pub fn is_entry_point(name: &str) -> bool {
+        // Names of the later forms begin with these.
+        [LaunchAbi::Documented, LaunchAbi::Cdp2].into_iter().any(|abi| {
+            let entries = [EntryPoint::GetParameterBuffer, EntryPoint::LaunchDevice];
+            entries.into_iter().any(|entry| name.contains(abi.symbol(entry, false)))
+        })
+    }
+
     /// The `.extern` declaration of an entry point, for modules of `address_bits` (32 or 64).
     pub fn ptx_declaration(
         self,
@@ -144,6 +154,19 @@ mod tests {
 
     fn squeezed(text: &str) -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn entry_points_are_known_by_name() {
+        for abi in LaunchAbi::ALL {
+            for entry in [EntryPoint::GetParameterBuffer, EntryPoint::LaunchDevice] {
+                for per_thread_stream in [false, true] {
+                    assert!(LaunchAbi::is_entry_point(abi.symbol(entry, per_thread_stream)));
+                }
+            }
+        }
+        assert!(LaunchAbi::is_entry_point("_Z16cudaLaunchDevicePv"));
+        assert!(!LaunchAbi::is_entry_point("cudaGetLastError"));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! symbols of the device runtime, and the call sequence as PTX text.
 //!
 //! What this is not: a code generator (that is `cdp-llvm`) and not a parser of anything. Nothing
-//! here reads files, prints, or keeps state. Nothing else in the code base spells a symbol of the
-//! device runtime.
+//! here reads files, prints, or keeps state. Nothing else of the compiler spells a symbol of the
+//! device runtime; the runtime, which knows no compiler, tells by three beginnings of names what a driver cannot load.
 //!
 //! Sources: the CUDA guide's sections 4.18.5 and 4.18.6, the CDP1 guide of 2012, the symbol tables
 //! of libcudadevrt 12.9 and 13.0, and FACTS.md, the project's measurements on an H200.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cdp_launch::LaunchAbi;
 use cdp_llvm::{ForeignFacts, ForeignKernel, ForeignParam};
 use cdp_ptx::inst::CallTarget;
 use cdp_ptx::{Function, FunctionKind, Inst, Operand, Symbol};
@@ -85,7 +86,7 @@ pub fn describe_ptx(name: &str, bytes: &[u8]) -> Result<Description, Error> {
         for instruction in body {
             if let Inst::Call { target: CallTarget::Direct(callee), .. } = &instruction.inst {
                 let callee = &module.functions[callee.0 as usize];
-                launches_here |= is_launch(&callee.name);
+                launches_here |= LaunchAbi::is_entry_point(&callee.name);
                 if callee.body.is_some() {
                     calls.insert((function.name.clone(), callee.name.clone()));
                 }
@@ -122,12 +123,6 @@ pub fn describe_ptx(name: &str, bytes: &[u8]) -> Result<Description, Error> {
 
 fn is_kernel(function: &Function) -> bool {
     function.kind == FunctionKind::Kernel
-}
-
-fn is_launch(name: &str) -> bool {
-    name.contains("cudaLaunchDevice")
-        || name.contains("cudaGetParameterBuffer")
-        || name.contains("cudaCDP2LaunchDevice")
 }
 
 /// PTX tells sizes and alignments.
