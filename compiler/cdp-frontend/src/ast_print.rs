@@ -24,7 +24,7 @@ pub fn print(unit: &TranslationUnit, session: &Session) -> String {
 }
 
 /// Variants, and structures, of which the content says all.
-const VARIANTS: &str = "Builtin Decl Expr Float Int Name Named Qualified Record String";
+const VARIANTS: &str = "Builtin Cuda Decl Expr Float Int Name Named Qualified Record String";
 const STRUCTURES: &str = "AsmOperand Block DeclSpecs Declarator Designation Enumerator FloatLit Front Ident \
     InitDeclarator InitItem InitList IntLit Param QualName Qualifiers TypeName";
 

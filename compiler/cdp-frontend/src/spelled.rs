@@ -1,9 +1,9 @@
-//! Enums of which each variant is spelled one way: a table of variants and texts.
+//! Enums whose variants are spelled: a table of variants and texts, the usual one first.
 
 /// Declares such enums, each with the function that gives the text.
 macro_rules! spelled {
     ($($(#[$meta:meta])* $name:ident, $(#[$doc:meta])* $text:ident {
-        $($(#[$variant_meta:meta])* $variant:ident = $spelling:literal,)*
+        $($(#[$variant_meta:meta])* $variant:ident = $spelling:literal $(| $other:literal)*,)*
     })*) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -17,6 +17,15 @@ macro_rules! spelled {
                 match self {
                     $($name::$variant => $spelling,)*
                 }
+            }
+
+            /// The variant of a text.
+            #[allow(dead_code, reason = "of some only the text is asked for")]
+            pub fn of(text: &str) -> Option<Self> {
+                Some(match text {
+                    $($spelling $(| $other)* => $name::$variant,)*
+                    _ => return None,
+                })
             }
         }
     )*};

@@ -153,14 +153,6 @@ refusals! {
         E0244, "the type WORD is", "", Alone;
 }
 
-impl Refusal {
-    /// Whether a declaration begins with it.
-    pub fn begins_declaration(self) -> bool {
-        use Refusal::{Access, Catch, Consteval, Template, Type, Typename, Virtual};
-        matches!(self, Access | Catch | Consteval | Template | Type | Typename | Virtual)
-    }
-}
-
 impl Word {
     /// Whether the word begins a statement that is neither an expression nor a declaration.
     pub fn begins_statement(self) -> bool {
@@ -175,16 +167,9 @@ impl Word {
 
     /// Whether the word alone is a declaration specifier that is no type.
     pub fn is_specifier(self) -> bool {
-        matches!(
-            self,
-            Word::Storage
-                | Word::Typedef
-                | Word::Qualifier
-                | Word::Attribute
-                | Word::AttributeCall
-                | Word::Alignas
-                | Word::GnuAttribute
-        )
+        use Word::{Alignas, Attribute, AttributeCall, GnuAttribute, Qualifier, Storage, Typedef};
+        matches!(self, Storage | Typedef | Qualifier | Attribute | AttributeCall)
+            || matches!(self, Alignas | GnuAttribute)
     }
 }
 

@@ -26,6 +26,28 @@ pub use operators::{BinaryOp, Overloadable, UnaryOp};
 pub use stmt::*;
 pub use types::*;
 
+/// Kinds of nodes that hold their parts in a box are made of these.
+macro_rules! boxed {
+    ($($kind:ident: $($variant:ident $part:ident),*;)*) => {$($(
+        impl From<$part> for $kind {
+            fn from(part: $part) -> Self {
+                $kind::$variant(Box::new(part))
+            }
+        }
+    )*)*};
+}
+
+boxed! {
+    ExprKind: String StringLit, Qualified QualName, TemplateName TemplateName, Unary UnaryExpr, Postfix PostfixExpr,
+        Binary BinaryExpr, Assign AssignExpr, Conditional ConditionalExpr, Call CallExpr, Launch LaunchExpr,
+        Member MemberExpr, Cast CastExpr, Construct ConstructExpr, CompoundLiteral CompoundLiteral,
+        Offsetof OffsetofExpr, VaArg VaArgExpr, New NewExpr, InitList InitList;
+    StmtKind: Block Block, If IfStmt, Switch SwitchStmt, For ForStmt, RangeFor RangeForStmt, Asm AsmStmt;
+    DeclKind: Function FunctionDef, Simple SimpleDecl, Alias AliasDecl, UsingNamespace QualName,
+        Namespace NamespaceDecl, NamespaceAlias NamespaceAliasDecl, Linkage LinkageDecl, Pragma Pragma;
+    TypeSpecKind: Record RecordSpec, Enum EnumSpec;
+}
+
 use crate::intern::{FastSet, Symbol};
 use crate::source::Span;
 

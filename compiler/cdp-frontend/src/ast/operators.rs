@@ -1,21 +1,60 @@
 //! Operators: each with its spelling, for messages, printed trees, names of operator functions and their
-//! symbols.
+//! symbols, and with its tokens and precedence, for the parser.
 
-use crate::spelled::spelled;
+use crate::lex::TokenKind;
 
-spelled! {
-    UnaryOp,
-    /// The operator as it is written, before its operand.
-    text {
-        Plus = "+", Minus = "-", Not = "!", BitNot = "~", Deref = "*", AddrOf = "&", PreInc = "++", PreDec = "--",
+/// A row: the variant; its spelling; how tightly it binds, the tighter the higher; its tokens, and after `and` that of
+/// the assignment which computes it.
+macro_rules! operators {
+    ($($(#[$doc:meta])* $name:ident {
+        $($variant:ident = $text:literal, $level:literal, $($token:ident)|+ $(and $assigns:ident)?;)*
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum $name { $($variant,)* }
+
+        impl $name {
+            /// The operator as it is written.
+            pub fn text(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+
+            /// The operator that a token is, and how tightly it binds.
+            pub fn of(kind: TokenKind) -> Option<(Self, u8)> {
+                Some(match kind {
+                    $($(TokenKind::$token)|+ => ($name::$variant, $level),)*
+                    _ => return None,
+                })
+            }
+
+            /// The operator whose assignment a token is.
+            pub fn assigned_by(kind: TokenKind) -> Option<Self> {
+                match kind {
+                    $($(TokenKind::$assigns => Some($name::$variant),)?)*
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+operators! {
+    /// Before an operand.
+    UnaryOp {
+        Plus = "+", 11, Plus; Minus = "-", 11, Minus; Not = "!", 11, Bang; BitNot = "~", 11, Tilde;
+        Deref = "*", 11, Star; AddrOf = "&", 11, Amp; PreInc = "++", 11, PlusPlus; PreDec = "--", 11, MinusMinus;
     }
 
-    BinaryOp,
-    /// The operator as it is written.
-    text {
-        Mul = "*", Div = "/", Rem = "%", Add = "+", Sub = "-", Shl = "<<", Shr = ">>",
-        Lt = "<", Gt = ">", Le = "<=", Ge = ">=", Eq = "==", Ne = "!=",
-        BitAnd = "&", BitXor = "^", BitOr = "|", LogAnd = "&&", LogOr = "||",
+    /// Between operands; all associate to the left. `<=>` is refused and read as `<`, `.*` and `->*` as `*`.
+    BinaryOp {
+        Mul = "*", 10, Star | DotStar | ArrowStar and StarEq;
+        Div = "/", 10, Slash and SlashEq; Rem = "%", 10, Percent and PercentEq;
+        Add = "+", 9, Plus and PlusEq; Sub = "-", 9, Minus and MinusEq;
+        Shl = "<<", 8, Shl and ShlEq; Shr = ">>", 8, Shr and ShrEq;
+        Lt = "<", 7, Lt | Spaceship; Gt = ">", 7, Gt; Le = "<=", 7, Le; Ge = ">=", 7, Ge;
+        Eq = "==", 6, EqEq; Ne = "!=", 6, Ne;
+        BitAnd = "&", 5, Amp and AmpEq; BitXor = "^", 4, Caret and CaretEq; BitOr = "|", 3, Pipe and PipeEq;
+        LogAnd = "&&", 2, AndAnd; LogOr = "||", 1, OrOr;
     }
 }
 

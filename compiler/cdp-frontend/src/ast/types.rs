@@ -36,17 +36,15 @@ pub struct Storage {
     pub span: Span,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StorageKind {
-    Typedef,
-    Extern,
-    Static,
-    Register,
-    ThreadLocal,
-    Inline,
-    Constexpr,
-    /// `mutable`, on a record member.
-    Mutable,
+spelled! {
+    StorageKind,
+    /// How the word is mostly written.
+    word {
+        Typedef = "typedef", Extern = "extern", Static = "static", Register = "register", Inline = "inline",
+        ThreadLocal = "thread_local" | "_Thread_local" | "__thread", Constexpr = "constexpr",
+        /// On a record member.
+        Mutable = "mutable",
+    }
 }
 
 /// `const`, `volatile` and `__restrict__`, each with the place it was written.
@@ -219,17 +217,20 @@ pub struct Attr {
     pub span: Span,
 }
 
+spelled! {
+    CudaWord,
+    /// As CUDA spells it.
+    word {
+        Global = "__global__", Device = "__device__", Host = "__host__", Constant = "__constant__",
+        Shared = "__shared__", Managed = "__managed__", GridConstant = "__grid_constant__",
+        ForceInline = "__forceinline__", NoInline = "__noinline__",
+    }
+}
+
 #[derive(Debug)]
 pub enum AttrKind {
-    Global,
-    Device,
-    Host,
-    Constant,
-    Shared,
-    Managed,
-    GridConstant,
-    ForceInline,
-    NoInline,
+    /// A word without arguments.
+    Cuda(CudaWord),
     /// `__launch_bounds__(threads, blocks, cluster)`: one to three arguments.
     LaunchBounds(Vec<Expr>),
     /// `__maxnreg__(n)`
@@ -244,13 +245,7 @@ pub enum AttrKind {
     /// `alignas(type)`
     AlignType(Box<TypeName>),
     /// `__attribute__((name(args)))` and `__declspec(name(args))`, names without their underscores.
-    Gnu {
-        name: Ident,
-        args: Vec<Expr>,
-    },
+    Gnu { name: Ident, args: Vec<Expr> },
     /// `[[ns::name(...)]]`; arguments are not kept.
-    Std {
-        scope: Option<Ident>,
-        name: Ident,
-    },
+    Std { scope: Option<Ident>, name: Ident },
 }

@@ -6,7 +6,7 @@ use super::ctype::{Basic, QualType, Quals};
 use super::mangle;
 use super::scope::{ExecutionSpace, FnId, Func, ParamInfo};
 use super::state::Checker;
-use crate::ast::{self, AttrKind, DeclaratorPart, StorageKind};
+use crate::ast::{self, AttrKind, CudaWord, DeclaratorPart, StorageKind};
 use crate::attributes::{Known, known};
 use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::scopes::ScopeId;
@@ -89,11 +89,11 @@ impl<'a> Checker<'a> {
         }
         for attr in specs.attrs.iter().chain(&declarator.attrs) {
             match &attr.kind {
-                AttrKind::Global => words.global = Some(attr.span),
-                AttrKind::Device => words.device = Some(attr.span),
-                AttrKind::Host => words.host = Some(attr.span),
-                AttrKind::ForceInline => words.attrs.inline = ir::Inline::Always,
-                AttrKind::NoInline => words.attrs.inline = ir::Inline::Never,
+                AttrKind::Cuda(CudaWord::Global) => words.global = Some(attr.span),
+                AttrKind::Cuda(CudaWord::Device) => words.device = Some(attr.span),
+                AttrKind::Cuda(CudaWord::Host) => words.host = Some(attr.span),
+                AttrKind::Cuda(CudaWord::ForceInline) => words.attrs.inline = ir::Inline::Always,
+                AttrKind::Cuda(CudaWord::NoInline) => words.attrs.inline = ir::Inline::Never,
                 AttrKind::LaunchBounds(args) => self.launch_bounds(args, attr.span, &mut words),
                 AttrKind::MaxNReg(args) => {
                     if let Some(value) =
@@ -115,10 +115,10 @@ impl<'a> Checker<'a> {
                     let message = "`__block_size__` is outside the `.cdp` subset";
                     self.error(Code::E0239, attr.span, message);
                 }
-                AttrKind::Constant
-                | AttrKind::Shared
-                | AttrKind::Managed
-                | AttrKind::GridConstant => {
+                AttrKind::Cuda(CudaWord::Constant)
+                | AttrKind::Cuda(CudaWord::Shared)
+                | AttrKind::Cuda(CudaWord::Managed)
+                | AttrKind::Cuda(CudaWord::GridConstant) => {
                     let message = "this word belongs to variables, not to functions";
                     self.error(Code::E0505, attr.span, message);
                 }

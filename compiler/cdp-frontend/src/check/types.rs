@@ -6,7 +6,7 @@
 use super::ctype::{Basic, CType, FnType, QualType, Quals};
 use super::scope::{Entity, ParamInfo};
 use super::state::Checker;
-use crate::ast::{self, AttrKind, DeclaratorPart, TypeSpecKind};
+use crate::ast::{self, AttrKind, CudaWord, DeclaratorPart, TypeSpecKind};
 use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
@@ -275,7 +275,7 @@ impl<'a> Checker<'a> {
                 .attrs
                 .iter()
                 .chain(&param.declarator.attrs)
-                .any(|attr| matches!(attr.kind, AttrKind::GridConstant));
+                .any(|attr| matches!(attr.kind, AttrKind::Cuda(CudaWord::GridConstant)));
             params.push(ParamInfo {
                 name: param.declarator.name.as_ref().map(|name| name.base),
                 ty,

@@ -9,7 +9,7 @@ use super::init_value::scalar_const;
 use super::mangle;
 use super::scope::{Entity, ExecutionSpace, Memory, Var, VarId};
 use super::state::Checker;
-use crate::ast::{self, AttrKind, StorageKind};
+use crate::ast::{self, AttrKind, CudaWord, StorageKind};
 use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::source::Span;
 
@@ -40,16 +40,18 @@ impl<'a> Checker<'a> {
         let mut place = Span::NONE;
         for attr in specs.attrs.iter().chain(&declarator.attrs) {
             let next = match &attr.kind {
-                AttrKind::Device => Memory::Device,
-                AttrKind::Constant => Memory::Constant,
-                AttrKind::Shared => Memory::Shared,
-                AttrKind::Managed => Memory::Managed,
-                AttrKind::Global | AttrKind::Host | AttrKind::LaunchBounds(_) => {
+                AttrKind::Cuda(CudaWord::Device) => Memory::Device,
+                AttrKind::Cuda(CudaWord::Constant) => Memory::Constant,
+                AttrKind::Cuda(CudaWord::Shared) => Memory::Shared,
+                AttrKind::Cuda(CudaWord::Managed) => Memory::Managed,
+                AttrKind::Cuda(CudaWord::Global)
+                | AttrKind::Cuda(CudaWord::Host)
+                | AttrKind::LaunchBounds(_) => {
                     let message = "this word belongs to functions, not to variables";
                     self.error(Code::E0505, attr.span, message);
                     continue;
                 }
-                AttrKind::GridConstant => {
+                AttrKind::Cuda(CudaWord::GridConstant) => {
                     let message = "`__grid_constant__` belongs to kernel parameters";
                     self.error(Code::E0505, attr.span, message);
                     continue;

@@ -6,7 +6,6 @@ use crate::ast::*;
 use crate::attributes::{Known, is_refused, known};
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
-use crate::source::Span;
 use crate::words::Word;
 
 impl Parser<'_> {
@@ -19,7 +18,7 @@ impl Parser<'_> {
     /// ```text
     /// attribute = word | word "(" assignment { "," assignment } ")"
     ///           | "alignas" "(" ( type-name | assignment ) ")"
-    ///           | "__attribute__" "(" "(" gnu { "," gnu } ")" ")" | "[[" names "]]"
+    ///           | "__attribute__" "((" named { "," named } "))" | "[[" named { "," named } "]]"
     /// ```
     /// False if there is none here.
     pub fn attribute(&mut self, list: &mut Vec<Attr>) -> Parsed<bool> {
@@ -27,9 +26,7 @@ impl Parser<'_> {
         let kind = match self.word() {
             Word::Attribute => {
                 self.at += 1;
-                let mut attributes = word_attributes().into_iter();
-                let found = attributes.find(|(word, _)| self.is_text(start, word));
-                found.map_or(AttrKind::NoInline, |(_, kind)| kind)
+                AttrKind::Cuda(CudaWord::of(self.text_at(start)).unwrap_or(CudaWord::NoInline))
             }
             Word::AttributeCall => {
                 self.at += 1;
@@ -43,11 +40,13 @@ impl Parser<'_> {
                 }
             }
             Word::Alignas => self.alignas()?,
-            Word::GnuAttribute => {
-                self.gnu_attributes(list)?;
-                return Ok(true);
+            word => {
+                let gnu = word == Word::GnuAttribute;
+                if gnu || self.std_attribute_end().is_some() {
+                    self.attribute_list(gnu, list)?;
+                }
+                return Ok(self.at > start);
             }
-            _ => return Ok(self.std_attribute(list)),
         };
         list.push(Attr { kind, span: self.since(start) });
         Ok(true)
@@ -63,80 +62,54 @@ impl Parser<'_> {
         })
     }
 
-    /// `gnu = [ name [ "(" [ assignment { "," assignment } ] ")" ] ]`
-    fn gnu_attributes(&mut self, list: &mut Vec<Attr>) -> Parsed<()> {
-        self.at += 1;
-        self.parenthesised("`)`", |p| {
-            p.parenthesised("`,` or `)`", |p| {
-                loop {
-                    if p.is(T::Ident) {
-                        list.push(p.gnu_attribute()?);
-                    }
-                    if !p.eat(T::Comma) {
-                        return Ok(());
-                    }
+    /// The lists of `__attribute__((...))` and `[[...]]`; of the latter what cannot be read is passed.
+    fn attribute_list(&mut self, gnu: bool, list: &mut Vec<Attr>) -> Parsed<()> {
+        self.at += usize::from(gnu);
+        let close = self.group_end(self.at + 1) - 1;
+        let names = |p: &mut Self| {
+            loop {
+                if p.is(T::Ident) {
+                    list.push(p.named_attribute(gnu)?);
                 }
-            })
-        })
+                if !p.eat(T::Comma) {
+                    p.at = if gnu { p.at } else { close };
+                    return Ok(());
+                }
+            }
+        };
+        if gnu {
+            self.parenthesised("`)`", |p| p.parenthesised("`,` or `)`", names))
+        } else {
+            self.group("`]`", |p| p.group("`]`", names))
+        }
     }
 
-    fn gnu_attribute(&mut self) -> Parsed<Attr> {
+    /// `named = [ [ name "::" ] name [ "(" [ assignment { "," assignment } ] ")" ] ]`; arguments are GNU's alone.
+    fn named_attribute(&mut self, gnu: bool) -> Parsed<Attr> {
         let start = self.at;
-        self.at += 1;
-        let mut args = Vec::new();
-        if self.is(T::LParen) {
-            args = self.group("`,` or `)`", |p| p.list_before(T::RParen, Self::assignment))?;
-        }
-        let name = self.ident_at(start);
-        let text = self.text_at(start);
+        let scoped = self.kind_at(start + 1) == Some(T::ColonColon);
+        let scope = scoped.then(|| self.ident_at(start));
+        self.at += 2 * usize::from(scoped);
+        let (name, text) = (self.ident_at(self.at), self.text_at(self.at));
         let bare = text.strip_prefix("__").and_then(|text| text.strip_suffix("__")).unwrap_or(text);
         let (refused, known) = (is_refused(bare), known(bare));
         let symbol = self.session.names.lookup(bare).unwrap_or(name.name);
-        if refused {
-            self.refuse_attribute(symbol, name.span);
+        if refused && (gnu || scoped && self.is_text(start, "gnu")) {
+            // It changes what a program means, and nothing here carries it out.
+            let what = format!("the attribute `{bare}` is");
+            self.outside(Code::E0239, name.span, &what, "");
         }
+        self.at += 1;
+        let mut args = Vec::new();
+        if gnu && self.is(T::LParen) {
+            args = self.group("`,` or `)`", |p| p.list_before(T::RParen, Self::assignment))?;
+        }
+        self.skip_parentheses();
         let kind = match known {
+            _ if !gnu => AttrKind::Std { scope, name },
             Some(Known::Aligned) if args.len() <= 1 => AttrKind::Align(args.pop()),
             _ => AttrKind::Gnu { name: Ident { name: symbol, ..name }, args },
         };
         Ok(Attr { kind, span: self.since(start) })
     }
-
-    /// An attribute that changes what a program means, and that nothing here carries out.
-    fn refuse_attribute(&mut self, name: crate::intern::Symbol, span: Span) {
-        let name = self.session.names[name].trim_matches('_').to_owned();
-        self.outside(Code::E0239, span, &format!("the attribute `{name}` is"), "");
-    }
-
-    /// `[[ [ scope "::" ] name ... ]]`; what follows the name is not kept.
-    fn std_attribute(&mut self, list: &mut Vec<Attr>) -> bool {
-        let Some(end) = self.std_attribute_end() else { return false };
-        let span = self.span(self.at, end);
-        let first = self.at + 2;
-        let scoped = self.kind_at(first + 1) == Some(T::ColonColon);
-        let ident = |at: usize| Ident { name: self.symbol_at(at), span };
-        let scope = scoped.then(|| ident(first));
-        let name = ident(first + 2 * usize::from(scoped));
-        if scoped && self.is_text(first, "gnu") && is_refused(self.session.name(name.name)) {
-            self.refuse_attribute(name.name, span);
-        }
-        self.at = end;
-        list.push(Attr { kind: AttrKind::Std { scope, name }, span });
-        true
-    }
-}
-
-/// CUDA's specifiers without arguments.
-pub(super) fn word_attributes() -> [(&'static str, AttrKind); 9] {
-    [
-        ("__global__", AttrKind::Global),
-        ("__device__", AttrKind::Device),
-        ("__host__", AttrKind::Host),
-        ("__shared__", AttrKind::Shared),
-        ("__constant__", AttrKind::Constant),
-        ("__managed__", AttrKind::Managed),
-        ("__grid_constant__", AttrKind::GridConstant),
-        ("__forceinline__", AttrKind::ForceInline),
-        ("__noinline__", AttrKind::NoInline),
-    ]
 }

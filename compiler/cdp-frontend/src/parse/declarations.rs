@@ -1,8 +1,7 @@
 //! Declarations: files, namespaces, variables and functions, initialisers.
 
-use super::declarators::Naming;
 use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Context, Specifiers, storage_kind};
+use super::specifiers::{Context, Specifiers};
 use super::symbols::Meaning;
 use crate::ast::*;
 use crate::diagnostics::Code;
@@ -52,18 +51,16 @@ impl Parser<'_> {
     /// words that are refused and passed.
     pub fn any_declaration(&mut self, context: Context) -> Parsed<DeclKind> {
         let (at, file) = (self.at, context == Context::File);
+        let is_inline_namespace =
+            self.word_at(at + 1) == Word::Namespace && self.text_at(at).contains("inline");
+        let is_linkage =
+            file && self.is_text(at, "extern") && self.kind_at(at + 1) == Some(T::String);
         match self.word() {
             Word::Using => self.using(context),
             Word::StaticAssert => self.static_assertion(),
             Word::Namespace => self.namespace(context),
-            Word::Storage if self.is_inline_namespace() => self.namespace(context),
-            Word::Storage
-                if file
-                    && self.is_text(at, "extern")
-                    && self.kind_at(at + 1) == Some(T::String) =>
-            {
-                self.linkage()
-            }
+            Word::Storage if is_inline_namespace => self.namespace(context),
+            Word::Storage if is_linkage => self.linkage(),
             Word::Asm if file => Err(self.refuse(Code::E0241, "file-scope `asm` is", "")),
             Word::Refused(Refusal::Template) => Ok(self.refuse_template()),
             Word::Refused(Refusal::Access) => {
@@ -81,14 +78,13 @@ impl Parser<'_> {
             Word::Name if context == Context::Member && self.is(T::Tilde) => {
                 Err(self.refuse(Code::E0223, "destructors are", ""))
             }
-            Word::Name if self.is(T::PragmaCdp) && file => {
-                Ok(self.pragma()?.map_or(DeclKind::Empty, |it| DeclKind::Pragma(Box::new(it))))
-            }
-            Word::Name if self.after_pragmas(at) > at => {
-                self.skip_pragmas();
-                Ok(DeclKind::Empty)
-            }
-            _ => self.declaration(context),
+            _ => match self.pragma()? {
+                Some(pragma) if file && matches!(pragma.kind, PragmaKind::Cdp(_)) => {
+                    Ok(pragma.into())
+                }
+                Some(_) => Ok(DeclKind::Empty),
+                None => self.declaration(context),
+            },
         }
     }
 
@@ -107,11 +103,6 @@ impl Parser<'_> {
     }
 
     // ---- Namespaces and linkage --------------------------------------------------------------------
-
-    fn is_inline_namespace(&self) -> bool {
-        self.word_at(self.at + 1) == Word::Namespace
-            && storage_kind(self.text_at(self.at)) == StorageKind::Inline
-    }
 
     /// ```text
     /// namespace = [ "inline" ] "namespace" [ name { "::" name } ] "{" unit "}"
@@ -145,7 +136,7 @@ impl Parser<'_> {
         let outer = self.open_namespace(&names, inline);
         let decls = self.braced_declarations(Context::File);
         self.symbols.open(outer);
-        Ok(DeclKind::Namespace(Box::new(NamespaceDecl { inline, names, decls })))
+        Ok(NamespaceDecl { inline, names, decls }.into())
     }
 
     /// Opens a namespace, and returns the one that was open.
@@ -182,7 +173,7 @@ impl Parser<'_> {
             self.symbols.set(name.name, meaning);
         }
         self.semicolon("this `namespace`", "`;`")?;
-        Ok(DeclKind::NamespaceAlias(Box::new(NamespaceAliasDecl { name, target })))
+        Ok(NamespaceAliasDecl { name, target }.into())
     }
 
     /// `linkage = "extern" string ( "{" unit "}" | any-declaration )`
@@ -194,7 +185,7 @@ impl Parser<'_> {
             true => self.braced_declarations(Context::File),
             false => vec![self.decl(|p| p.any_declaration(Context::File))?],
         };
-        Ok(DeclKind::Linkage(Box::new(LinkageDecl { language, decls, braces })))
+        Ok(LinkageDecl { language, decls, braces }.into())
     }
 
     // ---- Using and assertions ------------------------------------------------------------------------
@@ -214,7 +205,7 @@ impl Parser<'_> {
             if let Some(Meaning::Namespace(scope)) = meaning {
                 self.symbols.use_namespace(scope);
             }
-            DeclKind::UsingNamespace(Box::new(name))
+            name.into()
         } else if alias && self.is_name() {
             let name = self.ident()?;
             let mut attrs = Vec::new();
@@ -222,7 +213,7 @@ impl Parser<'_> {
             self.expect(T::Eq, "`=`")?;
             let ty = self.type_name()?;
             self.symbols.set(name.name, Meaning::Type(ScopeId::NONE));
-            DeclKind::Alias(Box::new(AliasDecl { name, attrs, ty }))
+            AliasDecl { name, attrs, ty }.into()
         } else {
             self.refuse_using(context)?;
             let names = self.list(|p| {
@@ -294,8 +285,7 @@ impl Parser<'_> {
             }
             if let Some(body) = body {
                 let (specs, declarator) = (specs.specs, item.declarator);
-                let function = FunctionDef { specs, declarator, body };
-                return Ok(DeclKind::Function(Box::new(function)));
+                return Ok(FunctionDef { specs, declarator, body }.into());
             }
             let nested = self.begins_body(&item);
             let span = item.declarator.name.as_ref().map_or(item.span, |name| name.base.span);
@@ -304,7 +294,7 @@ impl Parser<'_> {
                 let cure = "define it at file scope, before this function";
                 self.outside(Code::E0238, span, "functions inside functions are", cure);
                 self.at = self.group_end(self.at);
-                return Ok(simple(specs, declarators));
+                return Ok(SimpleDecl { specs: specs.specs, declarators }.into());
             }
             more = self.eat(T::Comma);
         }
@@ -319,7 +309,7 @@ impl Parser<'_> {
             None => "this declaration".to_owned(),
         };
         self.semicolon(&what, if declarators.is_empty() { "`;`" } else { "`;` or `,`" })?;
-        Ok(simple(specs, declarators))
+        Ok(SimpleDecl { specs: specs.specs, declarators }.into())
     }
 
     fn begins_body(&self, item: &InitDeclarator) -> bool {
@@ -347,7 +337,7 @@ impl Parser<'_> {
         let start = self.at;
         let mut declarator = match self.is(T::Colon) {
             true => self.no_declarator(),
-            false => self.declarator(specs, Naming::Named, false)?,
+            false => self.declarator(specs, false)?,
         };
         self.declarator_attributes(&mut declarator.attrs)?;
         let mut bit_width = None;
@@ -400,7 +390,7 @@ impl Parser<'_> {
             }
             Some(T::LBrace) => InitializerKind::Brace(self.braces()?),
             Some(T::LParen) if self.kind_at(start + 1) != Some(T::RParen) => {
-                InitializerKind::Paren(self.arguments().0)
+                InitializerKind::Paren(self.arguments())
             }
             _ => return Ok(None),
         };
@@ -414,7 +404,7 @@ impl Parser<'_> {
         }
         let list = self.braces()?;
         let span = list.span;
-        Ok(self.expr_at(ExprKind::InitList(Box::new(list)), span))
+        Ok(self.expr_at(list, span))
     }
 
     /// `braces = "{" [ item { "," item } [ "," ] ] "}"`; after an error, what could be read.
@@ -485,10 +475,6 @@ impl Parser<'_> {
         }
         Ok(())
     }
-}
-
-pub(super) fn simple(specs: Specifiers, declarators: Vec<InitDeclarator>) -> DeclKind {
-    DeclKind::Simple(Box::new(SimpleDecl { specs: specs.specs, declarators }))
 }
 
 fn is_function(declarator: &Declarator) -> bool {

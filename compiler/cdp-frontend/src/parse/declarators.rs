@@ -14,15 +14,6 @@ use crate::words::{Refusal, Word};
 /// Types nest no deeper by one declarator.
 const MAX_PARTS: usize = 256;
 
-/// Whether a declarator has a name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Naming {
-    Named,
-    /// A parameter's.
-    Either,
-    Abstract,
-}
-
 impl Parser<'_> {
     /// The declarator of a type that has none.
     pub fn no_declarator(&self) -> Declarator {
@@ -36,15 +27,10 @@ impl Parser<'_> {
     /// ```
     /// `inner` is set inside the parentheses of another declarator. What is declared hides a type of the same
     /// name from here on.
-    pub fn declarator(
-        &mut self,
-        specs: &Specifiers,
-        naming: Naming,
-        inner: bool,
-    ) -> Parsed<Declarator> {
+    pub fn declarator(&mut self, specs: &Specifiers, inner: bool) -> Parsed<Declarator> {
         let start = self.at;
         let (pointers, attrs) = self.pointers()?;
-        let mut declarator = self.direct(specs, naming, inner)?;
+        let mut declarator = self.direct(specs, inner)?;
         if !pointers.is_empty() {
             declarator.parts.reserve_exact(pointers.len());
             declarator.parts.extend(pointers);
@@ -106,27 +92,27 @@ impl Parser<'_> {
     /// ```text
     /// direct = [ declared-name | "(" declarator ")" ] { "[" [ expression ] "]" | function }
     /// ```
-    fn direct(&mut self, specs: &Specifiers, naming: Naming, inner: bool) -> Parsed<Declarator> {
+    fn direct(&mut self, specs: &Specifiers, inner: bool) -> Parsed<Declarator> {
         let mut declarator = self.no_declarator();
         let mut named = false;
         let grouped = self.is(T::LParen);
-        if grouped && (naming == Naming::Named || !self.is_abstract_function()) {
-            declarator = self.group("`)`", |p| p.declarator(specs, naming, true))?;
+        let must_name = !matches!(specs.context, Context::Parameter | Context::TypeName);
+        if grouped && (must_name || !self.is_abstract_function()) {
+            declarator = self.group("`)`", |p| p.declarator(specs, true))?;
             named = declarator.name.is_some();
-        } else if naming != Naming::Abstract
+        } else if specs.context != Context::TypeName
             && (self.is_path_at(self.at) || self.word() == Word::Operator)
         {
             declarator.name = Some(self.declared_name());
             named = true;
-        } else if naming == Naming::Named {
+        } else if must_name {
             return Err(self.expected("a name"));
         }
         loop {
             let start = self.at;
             let part = match self.kind() {
                 Some(T::LBracket) if self.std_attribute_end().is_none() => {
-                    let size =
-                        self.closed_group("`]`", |p| p.unless(T::RBracket, Self::expression))?;
+                    let size = self.group("`]`", |p| p.unless(T::RBracket, Self::expression))?;
                     DeclaratorPart::Array { size, span: self.since(start) }
                 }
                 Some(T::LParen) => {
@@ -163,7 +149,7 @@ impl Parser<'_> {
     fn declared_name(&mut self) -> QualName {
         let path = self.path(self.at);
         // The parameters and body of `int a::f(T)` see the names of `a`.
-        if path.qualified
+        if path.is_qualified()
             && let Some(scope) = path.scope
         {
             self.symbols.open(scope);
@@ -241,7 +227,7 @@ impl Parser<'_> {
     fn parameter(&mut self) -> Parsed<Param> {
         let start = self.at;
         let specs = self.specifiers(Context::Parameter)?;
-        let mut declarator = self.declarator(&specs, Naming::Either, false)?;
+        let mut declarator = self.declarator(&specs, false)?;
         self.attributes(&mut declarator.attrs)?;
         let default = self.after(T::Eq, Self::initialiser_clause)?.map(Box::new);
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })

@@ -2,74 +2,16 @@
 
 use super::lookahead::Path;
 use super::parser::{Parsed, Parser};
-use super::specifiers::Context;
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
 use crate::words::Word;
 
-/// The binary operators and how tightly each binds; all associate to the left.
-pub(super) fn binary(kind: T) -> Option<(BinaryOp, u8)> {
-    Some(match kind {
-        T::OrOr => (BinaryOp::LogOr, 1),
-        T::AndAnd => (BinaryOp::LogAnd, 2),
-        T::Pipe => (BinaryOp::BitOr, 3),
-        T::Caret => (BinaryOp::BitXor, 4),
-        T::Amp => (BinaryOp::BitAnd, 5),
-        T::EqEq => (BinaryOp::Eq, 6),
-        T::Ne => (BinaryOp::Ne, 6),
-        // `<=>` is refused and read as `<`, and `.*` and `->*` as `*`.
-        T::Lt | T::Spaceship => (BinaryOp::Lt, 7),
-        T::Gt => (BinaryOp::Gt, 7),
-        T::Le => (BinaryOp::Le, 7),
-        T::Ge => (BinaryOp::Ge, 7),
-        T::Shl => (BinaryOp::Shl, 8),
-        T::Shr => (BinaryOp::Shr, 8),
-        T::Plus => (BinaryOp::Add, 9),
-        T::Minus => (BinaryOp::Sub, 9),
-        T::Star | T::DotStar | T::ArrowStar => (BinaryOp::Mul, 10),
-        T::Slash => (BinaryOp::Div, 10),
-        T::Percent => (BinaryOp::Rem, 10),
-        _ => return None,
-    })
-}
-
-/// The assignment operators, with the operation of a compound one.
-pub(super) fn assignment(kind: T) -> Option<Option<BinaryOp>> {
-    Some(match kind {
-        T::Eq => None,
-        T::StarEq => Some(BinaryOp::Mul),
-        T::SlashEq => Some(BinaryOp::Div),
-        T::PercentEq => Some(BinaryOp::Rem),
-        T::PlusEq => Some(BinaryOp::Add),
-        T::MinusEq => Some(BinaryOp::Sub),
-        T::ShlEq => Some(BinaryOp::Shl),
-        T::ShrEq => Some(BinaryOp::Shr),
-        T::AmpEq => Some(BinaryOp::BitAnd),
-        T::CaretEq => Some(BinaryOp::BitXor),
-        T::PipeEq => Some(BinaryOp::BitOr),
-        _ => return None,
-    })
-}
-
-pub(super) fn prefix(kind: T) -> Option<UnaryOp> {
-    Some(match kind {
-        T::Star => UnaryOp::Deref,
-        T::Amp => UnaryOp::AddrOf,
-        T::Plus => UnaryOp::Plus,
-        T::Minus => UnaryOp::Minus,
-        T::Bang => UnaryOp::Not,
-        T::Tilde => UnaryOp::BitNot,
-        T::PlusPlus => UnaryOp::PreInc,
-        T::MinusMinus => UnaryOp::PreDec,
-        _ => return None,
-    })
-}
-
 impl Parser<'_> {
     /// A node, or an error node where the tree would become too deep to walk.
-    pub fn expr_at(&mut self, kind: ExprKind, span: Span) -> Expr {
+    pub fn expr_at(&mut self, kind: impl Into<ExprKind>, span: Span) -> Expr {
+        let kind = kind.into();
         let depth = 1 + kind.depth();
         if depth > MAX_DEPTH {
             self.too_deep("an expression is", span);
@@ -79,7 +21,7 @@ impl Parser<'_> {
     }
 
     /// A node from `start` to the last token that was passed.
-    pub fn expr(&mut self, kind: ExprKind, start: usize) -> Expr {
+    pub fn expr(&mut self, kind: impl Into<ExprKind>, start: usize) -> Expr {
         let span = self.since(start);
         self.expr_at(kind, span)
     }
@@ -87,7 +29,7 @@ impl Parser<'_> {
     /// The expression between the brackets that begin here; an error in its place if it is wrong.
     pub fn expression_inside(&mut self, wanted: &str) -> Expr {
         let start = self.at;
-        let inner = self.closed_group(wanted, Self::expression);
+        let inner = self.group(wanted, Self::expression);
         inner.unwrap_or_else(|_| self.error_expr(start))
     }
 
@@ -120,11 +62,12 @@ impl Parser<'_> {
             if kind == T::Question {
                 return p.conditional(lhs, start);
             }
-            let Some(op) = assignment(kind) else { return Ok(lhs) };
-            let op_span = p.pass();
-            let rhs = p.initialiser_clause()?;
-            let parts = AssignExpr { op, op_span, lhs, rhs };
-            Ok(p.expr(ExprKind::Assign(Box::new(parts)), start))
+            let op = BinaryOp::assigned_by(kind);
+            if op.is_none() && kind != T::Eq {
+                return Ok(lhs);
+            }
+            let (op_span, rhs) = (p.pass(), p.initialiser_clause()?);
+            Ok(p.expr(AssignExpr { op, op_span, lhs, rhs }, start))
         })
     }
 
@@ -133,23 +76,20 @@ impl Parser<'_> {
         let then = self.unless(T::Colon, Self::expression)?;
         self.expect(T::Colon, "`:` or `,`")?;
         let otherwise = self.assignment()?;
-        let parts = ConditionalExpr { condition, question_span, then, otherwise };
-        Ok(self.expr(ExprKind::Conditional(Box::new(parts)), start))
+        Ok(self.expr(ConditionalExpr { condition, question_span, then, otherwise }, start))
     }
 
     /// `binary = cast { binary-operator cast }`, with operators that bind at least as tightly as
     /// `level`.
     fn binary(&mut self, level: u8) -> Parsed<Expr> {
         let mut lhs = self.cast()?;
-        while let Some((op, own)) = self.kind().and_then(binary)
+        while let Some((op, own)) = self.kind().and_then(BinaryOp::of)
             && own >= level
         {
             self.refuse_operator();
-            let op_span = self.pass();
-            let rhs = self.binary(own + 1)?;
+            let (op_span, rhs) = (self.pass(), self.binary(own + 1)?);
             let span = self.session.sources.join(lhs.span, rhs.span);
-            let parts = BinaryExpr { op, op_span, lhs, rhs };
-            lhs = self.expr_at(ExprKind::Binary(Box::new(parts)), span);
+            lhs = self.expr_at(BinaryExpr { op, op_span, lhs, rhs }, span);
         }
         Ok(lhs)
     }
@@ -183,13 +123,17 @@ impl Parser<'_> {
                 _ => return self.postfix(),
             },
             _ => {
-                let Some(op) = prefix(kind) else { return self.postfix() };
-                let op_span = self.pass();
-                let operand = self.nested("an expression is", Self::cast)?;
-                ExprKind::Unary(Box::new(UnaryExpr { op, op_span, operand }))
+                let Some((op, _)) = UnaryOp::of(kind) else { return self.postfix() };
+                let (op_span, operand) = (self.pass(), self.operand_of()?);
+                UnaryExpr { op, op_span, operand }.into()
             }
         };
         Ok(self.expr(kind, start))
+    }
+
+    /// What a prefix operator or a cast is applied to.
+    fn operand_of(&mut self) -> Parsed<Expr> {
+        self.nested("an expression is", Self::cast)
     }
 
     /// `"(" type-name ")" ( cast | braces )`
@@ -197,13 +141,12 @@ impl Parser<'_> {
         let start = self.at;
         let ty = self.group("`)`", Self::type_name)?;
         if self.is(T::LBrace) {
-            let literal = CompoundLiteral { ty, init: self.braces()? };
-            let literal = self.expr(ExprKind::CompoundLiteral(Box::new(literal)), start);
+            let init = self.braces()?;
+            let literal = self.expr(CompoundLiteral { ty, init }, start);
             return self.suffixes(literal, start);
         }
-        let operand = self.nested("an expression is", Self::cast)?;
-        let cast = CastExpr { style: CastStyle::C, ty, operand };
-        Ok(self.expr(ExprKind::Cast(Box::new(cast)), start))
+        let operand = self.operand_of()?;
+        Ok(self.expr(CastExpr { style: CastStyle::C, ty, operand }, start))
     }
 
     /// `( "sizeof" | "alignof" ) ( "(" type-name ")" | cast )`
@@ -217,7 +160,7 @@ impl Parser<'_> {
             let ty = Box::new(self.group("`)`", Self::type_name)?);
             if size { ExprKind::SizeofType(ty) } else { ExprKind::AlignofType(ty) }
         } else {
-            let operand = Box::new(self.nested("an expression is", Self::cast)?);
+            let operand = Box::new(self.operand_of()?);
             if size { ExprKind::SizeofExpr(operand) } else { ExprKind::AlignofExpr(operand) }
         })
     }
@@ -226,10 +169,8 @@ impl Parser<'_> {
     fn delete_expression(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         let array = self.is(T::LBracket) && self.kind_at(self.at + 1) == Some(T::RBracket);
-        if array {
-            self.at += 2;
-        }
-        let operand = Box::new(self.nested("an expression is", Self::cast)?);
+        self.at += 2 * usize::from(array);
+        let operand = Box::new(self.operand_of()?);
         Ok(ExprKind::Delete { array, operand })
     }
 
@@ -242,7 +183,7 @@ impl Parser<'_> {
         self.at += 1;
         let mut placement = Vec::new();
         if self.is(T::LParen) && !self.is_type_name_at(self.at + 1) {
-            placement = self.arguments().0;
+            placement = self.arguments();
         }
         let ty = match self.is(T::LParen) {
             true => self.group("`)`", Self::type_name)?,
@@ -250,19 +191,18 @@ impl Parser<'_> {
         };
         let at = self.at;
         let kind = match self.kind() {
-            Some(T::LParen) => Some(InitializerKind::Paren(self.arguments().0)),
+            Some(T::LParen) => Some(InitializerKind::Paren(self.arguments())),
             Some(T::LBrace) => Some(InitializerKind::Brace(self.braces()?)),
             _ => None,
         };
         let init = kind.map(|kind| Initializer { kind, span: self.since(at) });
-        Ok(ExprKind::New(Box::new(NewExpr { placement, ty, init })))
+        Ok(NewExpr { placement, ty, init }.into())
     }
 
     fn new_type(&mut self) -> Parsed<TypeName> {
         let start = self.at;
-        let specs = self.specifiers(Context::TypeName)?;
-        let middle = self.at;
-        let (pointers, attrs) = self.pointers()?;
+        let mut ty = self.bare_type()?;
+        let (middle, (pointers, attrs)) = (self.at, self.pointers()?);
         let mut parts = Vec::new();
         while self.is(T::LBracket) {
             let at = self.at;
@@ -270,8 +210,8 @@ impl Parser<'_> {
             parts.push(DeclaratorPart::Array { size, span: self.since(at) });
         }
         parts.extend(pointers);
-        let declarator = Declarator { name: None, parts, attrs, span: self.since(middle) };
-        Ok(TypeName { specs: specs.specs, declarator, span: self.since(start) })
+        ty.declarator = Declarator { name: None, parts, attrs, span: self.since(middle) };
+        Ok(TypeName { span: self.since(start), ..ty })
     }
 
     /// `name "<" arguments ">"` of a template that is none of CUDA's, refused by name; passed.

@@ -5,22 +5,16 @@ use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
 use crate::literal;
-use crate::source::Span;
 
 impl Parser<'_> {
     fn literal_error(&mut self, at: usize, error: literal::LiteralError, code: Code) -> Expr {
-        let whole = self.span_at(at);
-        let text = self.text_at(at);
+        let (whole, text) = (self.span_at(at), self.text_at(at));
+        let mut span = whole;
         // A token that was spliced or pasted has no place for a part of it.
-        let same_text = whole.hi.saturating_sub(whole.lo) as usize == text.len();
-        let span = match same_text {
-            true => Span {
-                lo: whole.lo + error.range.start as u32,
-                hi: whole.lo + error.range.end as u32,
-                ..whole
-            },
-            false => whole,
-        };
+        if whole.hi.saturating_sub(whole.lo) as usize == text.len() {
+            span.lo = whole.lo + error.range.start as u32;
+            span.hi = whole.lo + error.range.end as u32;
+        }
         if error.user_suffix {
             let what = format!("user-defined literals (`{}`) are", &text[error.range]);
             self.outside(Code::E0233, span, &what, "");

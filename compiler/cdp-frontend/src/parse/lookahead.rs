@@ -21,8 +21,13 @@ pub(super) struct Path {
     pub meaning: Option<Meaning>,
     /// It begins with `std::`.
     pub in_std: bool,
+}
+
+impl Path {
     /// It has a `::`.
-    pub qualified: bool,
+    pub fn is_qualified(&self) -> bool {
+        self.last > self.start
+    }
 }
 
 impl Parser<'_> {
@@ -34,43 +39,38 @@ impl Parser<'_> {
 
     /// The name that begins at a place.
     pub fn path(&self, start: usize) -> Path {
-        let mut at = start;
-        let mut qualified = self.kind_at(at) == Some(T::ColonColon);
-        let mut scope = qualified.then_some(ScopeId::GLOBAL);
-        let mut known = true;
-        let mut in_std = false;
-        at += usize::from(qualified);
+        let global = self.kind_at(start) == Some(T::ColonColon);
+        let (mut last, mut scope) =
+            (start + usize::from(global), global.then_some(ScopeId::GLOBAL));
+        let (mut known, mut in_std) = (true, false);
         loop {
-            let symbol = self.symbol_at(at);
+            let symbol = self.symbol_at(last);
             let meaning = match scope {
+                _ if !known => None,
                 None => self.symbols.get(symbol),
-                Some(scope) => self.symbols.get_in(scope, symbol),
+                Some(scope) => self.symbols.lookup_in(scope, symbol, |_| true).first().flatten(),
             };
-            let meaning = meaning.filter(|_| known);
-            let goes_on = self.kind_at(at + 1) == Some(T::ColonColon)
-                && self.kind_at(at + 2) == Some(T::Ident)
-                && matches!(self.word_at(at + 2), Word::Name | Word::Operator);
-            if goes_on && self.is_name_at(at) {
-                match meaning {
-                    Some(Meaning::Namespace(id) | Meaning::Type(id)) => scope = Some(id),
-                    _ if symbol == self.std => in_std = true,
-                    _ => known = false,
-                }
-                qualified = true;
-                at += 2;
-                continue;
+            let goes_on = self.is_name_at(last)
+                && self.kind_at(last + 1) == Some(T::ColonColon)
+                && self.kind_at(last + 2) == Some(T::Ident)
+                && matches!(self.word_at(last + 2), Word::Name | Word::Operator);
+            if !goes_on {
+                let end = self.operator_end(last);
+                return Path { start, last, end, scope, meaning, in_std };
             }
-            let end = match self.word_at(at) {
-                Word::Operator => self.operator_end(at),
-                _ => at + 1,
-            };
-            return Path { start, last: at, end, scope, meaning, in_std, qualified };
+            match meaning {
+                Some(Meaning::Namespace(id) | Meaning::Type(id)) => scope = Some(id),
+                _ if symbol == self.std => in_std = true,
+                _ => known = false,
+            }
+            last += 2;
         }
     }
 
-    /// The place after `operator+` and the like.
+    /// The place after a name or `operator+` and the like.
     fn operator_end(&self, at: usize) -> usize {
         match self.kind_at(at + 1) {
+            _ if self.word_at(at) != Word::Operator => at + 1,
             Some(T::LParen | T::LBracket) => self.group_end(at + 1),
             Some(T::Ident) if matches!(self.text_at(at + 1), "new" | "delete") => {
                 match self.kind_at(at + 2) {
@@ -174,11 +174,14 @@ impl Parser<'_> {
 
     /// Whether a declaration begins here, at the start of a statement or of a statement's head.
     pub fn declares(&self) -> bool {
+        use Refusal::{Access, Catch, Consteval, Template, Typename, Virtual};
         let at = self.at;
         match self.word() {
             word if word.is_specifier() => true,
             Word::Auto | Word::Record | Word::Enum => true,
-            Word::Refused(refusal) => refusal.begins_declaration(),
+            Word::Refused(
+                Access | Catch | Consteval | Template | Refusal::Type | Typename | Virtual,
+            ) => true,
             Word::Type | Word::Typeof => {
                 !self.simple_type_end(at).is_some_and(|end| self.is_construction(end))
             }

@@ -27,7 +27,6 @@ mod statements;
 mod symbols;
 #[cfg(test)]
 mod tests;
-mod vocabulary;
 
 use std::path::{Path, PathBuf};
 
@@ -38,9 +37,10 @@ use crate::session::Session;
 use crate::tokens;
 use parser::Parser;
 use specifiers::Context;
-pub(crate) use vocabulary::Vocabulary;
+pub(crate) use symbols::Vocabulary;
 
 /// What comes of a file.
+#[derive(Default)]
 pub struct ParseOutput {
     /// The tree, whatever the diagnostics say.
     pub unit: TranslationUnit,
@@ -73,16 +73,8 @@ pub fn parse_text(
     text: &str,
     options: &PreprocessOptions,
 ) -> ParseOutput {
-    let loader = MemoryLoader::single(name, text);
-    match parse(session, Path::new(name), &loader, options) {
-        Ok(output) => output,
-        // The one file there is cannot be missing.
-        Err(_) => ParseOutput {
-            unit: TranslationUnit::default(),
-            diagnostics: Diagnostics::new(),
-            dependencies: Vec::new(),
-        },
-    }
+    // The one file there is cannot be missing.
+    parse(session, Path::new(name), &MemoryLoader::single(name, text), options).unwrap_or_default()
 }
 
 /// Parses what the preprocessor made.

@@ -1,11 +1,10 @@
 //! Operands: names, literals, parentheses, constructions, and what is written behind them.
 
-use super::parser::{Parsed, Parser};
+use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
 use crate::ast::*;
 use crate::diagnostics::Code;
 use crate::lex::TokenKind as T;
-use crate::source::Span;
 use crate::words::{Passed, Refusal, Word};
 
 impl Parser<'_> {
@@ -15,7 +14,7 @@ impl Parser<'_> {
             Some(T::Ident) => !self.word().begins_statement(),
             Some(T::Number | T::Char | T::String | T::RawString) => true,
             Some(T::LParen | T::LBracket | T::ColonColon | T::AndAnd) => true,
-            Some(kind) => super::expression::prefix(kind).is_some(),
+            Some(kind) => UnaryOp::of(kind).is_some(),
             None => false,
         }
     }
@@ -41,19 +40,18 @@ impl Parser<'_> {
                     ExprKind::Index(Box::new([base, index]))
                 }
                 Some(T::LParen) => {
-                    let (args, args_span) = self.arguments();
-                    ExprKind::Call(Box::new(CallExpr { callee: base, args, args_span }))
+                    let args = self.arguments();
+                    CallExpr { callee: base, args, args_span: self.since(at) }.into()
                 }
                 Some(T::Dot | T::Arrow) => {
                     self.at += 1;
                     let arrow = self.kind_at(at) == Some(T::Arrow);
-                    let member = self.member_name()?;
-                    ExprKind::Member(Box::new(MemberExpr { base, arrow, op_span, member }))
+                    MemberExpr { base, arrow, op_span, member: self.member_name()? }.into()
                 }
                 Some(kind @ (T::PlusPlus | T::MinusMinus)) => {
                     self.at += 1;
                     let op = if kind == T::PlusPlus { PostfixOp::Inc } else { PostfixOp::Dec };
-                    ExprKind::Postfix(Box::new(PostfixExpr { op, op_span, operand: base }))
+                    PostfixExpr { op, op_span, operand: base }.into()
                 }
                 Some(T::LaunchOpen) => self.launch(base)?,
                 _ => return Ok(base),
@@ -85,7 +83,7 @@ impl Parser<'_> {
             self.error(Code::E0201, span, "expected `>>>`, found `>>`")
                 .secondary(found, "the `<<<` that it ends")
                 .suggest("write", span, ">>>");
-            return Err(super::parser::Fault::Syntax);
+            return Err(Fault::Syntax);
         }
         self.launches.push(open);
         let config = self
@@ -98,11 +96,10 @@ impl Parser<'_> {
             let message =
                 format!("expected `(` and the kernel's arguments after `>>>`, found {found}");
             self.error(Code::E0201, self.behind(), message).help("a kernel without parameters is launched with empty parentheses: `kernel<<<grid, block>>>()`");
-            return Err(super::parser::Fault::Syntax);
+            return Err(Fault::Syntax);
         }
-        let (args, args_span) = self.arguments();
-        let launch = LaunchExpr { kernel, config, config_span, args, args_span };
-        Ok(ExprKind::Launch(Box::new(launch)))
+        let (at, args) = (self.at, self.arguments());
+        Ok(LaunchExpr { kernel, config, config_span, args, args_span: self.since(at) }.into())
     }
 
     /// The `>>` before a `(` that stands where the `>>>` of the open launch is missing.
@@ -120,13 +117,13 @@ impl Parser<'_> {
         last
     }
 
-    /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`, and where they stand; one
-    /// error in the place of all if one is wrong.
-    pub fn arguments(&mut self) -> (Vec<Expr>, Span) {
+    /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`; one error in the place of all if
+    /// one is wrong.
+    pub fn arguments(&mut self) -> Vec<Expr> {
         let start = self.at;
         let clauses = |p: &mut Self| p.list_before(T::RParen, Self::initialiser_clause);
-        let result = self.closed_group("`,` or `)`", clauses);
-        (result.unwrap_or_else(|_| vec![self.error_expr(start)]), self.since(start))
+        let result = self.group("`,` or `)`", clauses);
+        result.unwrap_or_else(|_| vec![self.error_expr(start)])
     }
 
     /// ```text
@@ -144,7 +141,7 @@ impl Parser<'_> {
             Some(T::ColonColon) if self.word_at(start + 1) == Word::Operator => self.plain_name(),
             Some(T::Number) => return Ok(self.number()),
             Some(T::Char) => return Ok(self.character()),
-            Some(T::String | T::RawString) => ExprKind::String(Box::new(self.string())),
+            Some(T::String | T::RawString) => self.string().into(),
             Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
                 self.refuse(Code::E0238, "GNU statement expressions are", "write a function");
                 self.at = self.group_end(start);
@@ -157,7 +154,7 @@ impl Parser<'_> {
         Ok(self.expr(kind, start))
     }
 
-    fn no_expression(&mut self) -> super::parser::Fault {
+    fn no_expression(&mut self) -> Fault {
         self.unexpected(Code::E0207, "an expression")
     }
 
@@ -197,7 +194,7 @@ impl Parser<'_> {
                 self.at += 1;
                 let types = self.list(Self::type_name)?;
                 self.expect(T::Gt, "`,` or `>`")?;
-                return Ok(ExprKind::TemplateName(Box::new(TemplateName { name, types })));
+                return Ok(TemplateName { name, types }.into());
             }
             _ => {}
         }
@@ -217,7 +214,7 @@ impl Parser<'_> {
         let name = self.qual_name(&path);
         match name.as_plain() {
             Some(plain) if name.operator.is_none() => ExprKind::Name(plain),
-            _ => ExprKind::Qualified(Box::new(name)),
+            _ => name.into(),
         }
     }
 
@@ -228,17 +225,10 @@ impl Parser<'_> {
         if !matches!(next, Some(T::LParen | T::LBrace)) {
             return Err(self.no_expression());
         }
-        let ty = self.simple_type()?;
-        let braces = self.is(T::LBrace);
-        let (args, args_span) = match braces {
-            true => {
-                let list = self.initialiser_clause()?;
-                let span = list.span;
-                (vec![list], span)
-            }
-            false => self.arguments(),
-        };
-        Ok(ExprKind::Construct(Box::new(ConstructExpr { ty, args, braces, args_span })))
+        let ty = self.bare_type()?;
+        let (at, braces) = (self.at, self.is(T::LBrace));
+        let args = if braces { vec![self.initialiser_clause()?] } else { self.arguments() };
+        Ok(ConstructExpr { ty, args, braces, args_span: self.since(at) }.into())
     }
 
     /// `named-cast "<" type-name ">" "(" expression ")"`
@@ -252,9 +242,10 @@ impl Parser<'_> {
         self.expect(T::Lt, "`<`")?;
         let ty = self.type_name()?;
         self.expect(T::Gt, "`>`")?;
-        self.check_parenthesis()?;
-        let operand = self.expression_inside("`,` or `)`");
-        Ok(ExprKind::Cast(Box::new(CastExpr { style, ty, operand })))
+        if !self.is(T::LParen) {
+            return Err(self.expected("`(`"));
+        }
+        Ok(CastExpr { style, ty, operand: self.expression_inside("`,` or `)`") }.into())
     }
 
     /// `"offsetof" "(" type-name "," name { designator } ")"`
@@ -267,7 +258,7 @@ impl Parser<'_> {
             while let Some(designator) = p.designator()? {
                 path.push(designator);
             }
-            Ok(ExprKind::Offsetof(Box::new(OffsetofExpr { ty, path })))
+            Ok(OffsetofExpr { ty, path }.into())
         })
     }
 
@@ -277,7 +268,7 @@ impl Parser<'_> {
         self.parenthesised("`)`", |p| {
             let list = p.assignment()?;
             p.expect(T::Comma, "`,`")?;
-            Ok(ExprKind::VaArg(Box::new(VaArgExpr { list, ty: p.type_name()? })))
+            Ok(VaArgExpr { list, ty: p.type_name()? }.into())
         })
     }
 

@@ -6,7 +6,7 @@
 //! ([`Parser::group`]), which always end at their partner, and statements, members and external
 //! declarations, which pass over the rest of themselves.
 
-use super::symbols::Symbols;
+use super::symbols::{Symbols, Vocabulary};
 use crate::ast::MAX_DEPTH;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::intern::{FastSet, Symbol};
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
     pub fn new(
         tokens: &'a Packed,
         end: Span,
-        vocabulary: &'a super::Vocabulary,
+        vocabulary: &'a Vocabulary,
         session: &'a mut Session,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
@@ -288,7 +288,8 @@ impl<'a> Parser<'a> {
     // ---- Groups, lists, depth ----------------------------------------------------------------------
 
     /// What stands between the bracket here and its partner. Afterwards the parser is behind the
-    /// partner, whatever was found between them; `wanted` is what may follow the contents.
+    /// partner, whatever was found between them; `wanted` is what may follow the contents. Where a `)` or `]` had to
+    /// be put in nobody knows what belongs inside, so that nothing is said of it.
     pub fn group<X>(
         &mut self,
         wanted: &str,
@@ -296,29 +297,17 @@ impl<'a> Parser<'a> {
     ) -> Parsed<X> {
         let close = self.group_end(self.at) - 1;
         let launches = std::mem::take(&mut self.launches);
-        let unclosed = self.unclosed;
-        self.unclosed |= self.is_put_in(close) && !self.is(T::LBrace);
+        let (unclosed, around) = (self.is_put_in(close) && !self.is(T::LBrace), self.unclosed);
+        self.unclosed |= unclosed;
         self.at += 1;
         let result = match contents(self) {
-            Ok(_) if self.at != close => Err(self.expected(wanted)),
+            Ok(_) if self.at != close || unclosed => Err(self.expected(wanted)),
             result => result,
         };
         self.at = close + 1;
         self.launches = launches;
-        self.unclosed = unclosed;
+        self.unclosed = around;
         result
-    }
-
-    /// As [`Parser::group`], of an expression: where the closing bracket had to be put in nobody knows what belongs
-    /// inside, so that nothing is said of it either.
-    pub fn closed_group<X>(
-        &mut self,
-        wanted: &str,
-        contents: impl FnOnce(&mut Self) -> Parsed<X>,
-    ) -> Parsed<X> {
-        let close = self.group_end(self.at) - 1;
-        let result = self.group(wanted, contents);
-        if self.is_put_in(close) { Err(Fault::Syntax) } else { result }
     }
 
     /// What stands between the parentheses that must be here.
@@ -327,17 +316,10 @@ impl<'a> Parser<'a> {
         wanted: &str,
         contents: impl FnOnce(&mut Self) -> Parsed<X>,
     ) -> Parsed<X> {
-        self.check_parenthesis()?;
-        self.group(wanted, contents)
+        if self.is(T::LParen) { self.group(wanted, contents) } else { Err(self.expected("`(`")) }
     }
 
-    /// A `(` must be here.
-    pub fn check_parenthesis(&mut self) -> Parsed<()> {
-        if self.is(T::LParen) { Ok(()) } else { Err(self.expected("`(`")) }
-    }
-
-    /// `items = { item "," } [ item ]`, up to a bracket, with pragmas anywhere; after an error, what could
-    /// be read.
+    /// `items = { item "," } [ item ]`, up to a bracket; after an error, what could be read.
     pub fn items<X>(
         &mut self,
         wanted: &str,
@@ -346,17 +328,13 @@ impl<'a> Parser<'a> {
         let close = self.group_end(self.at) - 1;
         let mut items = Vec::new();
         let result = self.group(wanted, |p| {
-            loop {
-                p.skip_pragmas();
-                if p.at == close {
-                    return Ok(());
-                }
+            while p.at < close {
                 items.push(item(p)?);
-                p.skip_pragmas();
                 if !p.eat(T::Comma) {
-                    return Ok(());
+                    break;
                 }
             }
+            Ok(())
         });
         items.shrink_to_fit();
         (items, result)
@@ -444,35 +422,10 @@ impl<'a> Parser<'a> {
         self.eat(T::Semi);
     }
 
-    /// Passes an expression, up to where it must end.
-    pub fn skip_expression(&mut self) {
-        self.at = self.find(self.at, |kind| matches!(kind, T::Semi | T::Comma | T::Colon));
-    }
-
     /// Passes the parentheses that may be here.
     pub fn skip_parentheses(&mut self) {
         if self.is(T::LParen) {
             self.at = self.group_end(self.at);
-        }
-    }
-
-    /// Passes pragmas where none means anything.
-    pub fn skip_pragmas(&mut self) {
-        self.at = self.after_pragmas(self.at);
-    }
-
-    /// The place after the pragmas at `at`.
-    pub fn after_pragmas(&self, mut at: usize) -> usize {
-        loop {
-            match self.kind_at(at) {
-                Some(T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd) => at += 1,
-                Some(T::PragmaUnroll) => {
-                    let is_end =
-                        |at: &usize| matches!(self.kind_at(*at), None | Some(T::PragmaEnd));
-                    at = (at..).find(is_end).unwrap_or(at);
-                }
-                _ => return at,
-            }
         }
     }
 }

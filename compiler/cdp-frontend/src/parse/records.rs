@@ -16,17 +16,13 @@ impl Parser<'_> {
     /// ```
     pub fn record(&mut self) -> Parsed<TypeSpecKind> {
         let keyword_span = self.pass();
-        let kind = match self.text_at(self.at - 1) {
-            "union" => RecordKind::Union,
-            "class" => RecordKind::Class,
-            _ => RecordKind::Struct,
-        };
+        let kind = RecordKind::of(self.text_at(self.at - 1)).unwrap_or(RecordKind::Struct);
         let mut attrs = Vec::new();
         self.attributes(&mut attrs)?;
         let (tag, scope) = self.tag()?;
         self.refuse_bases();
         let members = self.body(&tag, |p| {
-            let first = p.after_pragmas(p.at + 1);
+            let first = p.at + 1;
             let public =
                 p.is_closer_at(first) || p.word_at(first) == Word::Refused(Refusal::Access);
             if kind == RecordKind::Class && !public {
@@ -41,8 +37,7 @@ impl Parser<'_> {
             p.record = outer;
             members
         })?;
-        let record = RecordSpec { kind, keyword_span, attrs, tag, members };
-        Ok(TypeSpecKind::Record(Box::new(record)))
+        Ok(RecordSpec { kind, keyword_span, attrs, tag, members }.into())
     }
 
     /// The body of a type, which one without a name must have.
@@ -76,7 +71,10 @@ impl Parser<'_> {
         let mut scope = ScopeId::NONE;
         // A function or variable of the same name keeps its meaning, unless the tag is new here; a
         // forward declaration does not hide the scope of an earlier definition.
-        if !path.qualified && (defines || meaning.is_none()) && (!known || next != Some(T::Semi)) {
+        if !path.is_qualified()
+            && (defines || meaning.is_none())
+            && (!known || next != Some(T::Semi))
+        {
             scope = self.symbols.add(self.symbols.here(), "");
             self.symbols.set_tag(symbol, scope);
         }
@@ -98,14 +96,10 @@ impl Parser<'_> {
         if self.is(T::Colon) && (self.is_specifier_at(self.at + 1) || self.is_path_at(self.at + 1))
         {
             self.at += 1;
-            let start = self.at;
-            let specs = self.specifiers(Context::TypeName)?.specs;
-            let declarator = self.no_declarator();
-            underlying = Some(TypeName { specs, declarator, span: self.since(start) });
+            underlying = Some(self.bare_type()?);
         }
         let enumerators = self.body(&tag, |p| p.enumerators(scoped, scope))?;
-        let spec = EnumSpec { keyword_span, scoped, attrs, tag, underlying, enumerators };
-        Ok(TypeSpecKind::Enum(Box::new(spec)))
+        Ok(EnumSpec { keyword_span, scoped, attrs, tag, underlying, enumerators }.into())
     }
 
     fn enumerators(&mut self, scoped: bool, scope: ScopeId) -> Vec<Enumerator> {

@@ -43,7 +43,10 @@ impl Parser<'_> {
                 self.skip_angles();
                 self.skip_parentheses();
             }
-            Passed::Expression => self.skip_expression(),
+            Passed::Expression => {
+                let ends = |kind| matches!(kind, T::Semi | T::Comma | T::Colon);
+                self.at = self.find(self.at, ends);
+            }
             Passed::Item => return Err(fault),
         }
         if refusal == Refusal::Access {
@@ -83,21 +86,17 @@ impl Parser<'_> {
     /// The name that the declaration in `start..end` declares: after `struct`, or before the first
     /// parenthesis, `=` or `;`.
     fn name_declared_in(&self, start: usize, end: usize) -> Option<usize> {
-        let mut last_name = None;
-        let mut at = start;
+        let (mut last_name, mut at) = (None, start);
         while at < end {
             match (self.kind_at(at)?, self.word_at(at)) {
                 (T::Ident, Word::Record) => return self.is_name_at(at + 1).then_some(at + 1),
                 // The parentheses of `__launch_bounds__(...)` are not the parameters.
-                (T::Ident, Word::AttributeCall | Word::GnuAttribute | Word::Alignas) => {
-                    at = self.group_end(at + 1);
-                    continue;
-                }
+                (T::Ident, Word::AttributeCall | Word::GnuAttribute | Word::Alignas) => at += 1,
                 (T::Ident, Word::Name) => last_name = Some(at),
                 (T::LParen | T::Eq | T::Semi | T::LBrace, _) => return last_name,
                 _ => {}
             }
-            at += 1;
+            at = self.group_end(at);
         }
         last_name
     }

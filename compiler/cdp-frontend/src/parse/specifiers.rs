@@ -1,7 +1,5 @@
 //! Declaration specifiers, and types by themselves.
 
-use super::attributes::word_attributes;
-use super::declarators::Naming;
 use super::lookahead::Path;
 use super::parser::{Fault, Parsed, Parser};
 use super::symbols::Meaning;
@@ -10,7 +8,7 @@ use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::headers::declaring_type;
 use crate::lex::TokenKind as T;
 use crate::source::Span;
-use crate::words::{Passed, Refusal, Word};
+use crate::words::{KEYWORDS, Passed, Refusal, Word};
 
 /// Where a declaration stands.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -40,14 +38,15 @@ pub(super) struct Specifiers {
     pub context: Context,
     /// Places of type words.
     words: Vec<usize>,
-    types: Vec<TypeSpec>,
+    /// What else is a type.
+    ty: Option<TypeSpec>,
     /// The declared name comes next, though there was no type.
     untyped: bool,
 }
 
 impl Specifiers {
     fn typed(&self) -> bool {
-        !self.words.is_empty() || !self.types.is_empty()
+        !self.words.is_empty() || self.ty.is_some()
     }
 }
 
@@ -70,12 +69,24 @@ impl Parser<'_> {
                 let semicolon = self.span_at(start - 1);
                 self.error(Code::E0201, self.span_at(start), "expected a declaration, found `{`")
                     .suggest("if it begins a function's body, remove the `;`", semicolon, "");
-                return Err(super::parser::Fault::Syntax);
+                return Err(Fault::Syntax);
             }
             return Err(self.expected(if external { "a declaration" } else { "a type" }));
         }
         out.specs.span = self.since(start);
-        out.specs.ty = self.one_type(&out.words, std::mem::take(&mut out.types), start);
+        if let (Some(first), Some(last)) = (out.words.first(), out.words.last()) {
+            let span = self.span(*first, last + 1);
+            let kind = self.type_of_words(&out.words, span);
+            if let Some(other) = out.ty.replace(TypeSpec { kind, span }) {
+                self.add_type(&mut out, other);
+            }
+        }
+        out.specs.ty = out.ty.take().unwrap_or_else(|| {
+            let span = self.since(start).after();
+            self.error(Code::E0204, span, "this declaration names no type")
+                .help("write the type after the specifiers");
+            TypeSpec { kind: TypeSpecKind::Error, span }
+        });
         if matches!(out.specs.ty.kind, TypeSpecKind::Auto) {
             self.refuse_bindings()?;
         }
@@ -96,7 +107,7 @@ impl Parser<'_> {
                     return Err(self.refuse(Code::E0239, "static members are", ""));
                 }
                 out.typedef |= self.word() == Word::Typedef;
-                let kind = storage_kind(self.text_at(at));
+                let kind = StorageKind::of(self.text_at(at)).unwrap_or(StorageKind::Inline);
                 out.specs.storage.push(Storage { kind, span: self.span_at(at) });
                 self.at += 1;
             }
@@ -114,8 +125,16 @@ impl Parser<'_> {
                 );
                 self.attribute(&mut out.specs.attrs)?;
             }
-            Word::Auto | Word::Typeof | Word::Record | Word::Enum => {
-                let kind = self.keyword_type()?;
+            word @ (Word::Auto | Word::Typeof | Word::Record | Word::Enum) => {
+                let kind = match word {
+                    Word::Record => self.record()?,
+                    Word::Enum => self.enumeration()?,
+                    Word::Typeof => self.typeof_specifier()?,
+                    _ => {
+                        self.at += 1;
+                        TypeSpecKind::Auto
+                    }
+                };
                 self.push_type(out, kind, at);
             }
             Word::Operator if !out.typed() && context == Context::Member => {
@@ -132,26 +151,27 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `"auto" | typeof | record | enumeration`
-    fn keyword_type(&mut self) -> Parsed<TypeSpecKind> {
-        match self.word() {
-            Word::Record => self.record(),
-            Word::Enum => self.enumeration(),
-            Word::Typeof => self.typeof_specifier(),
-            _ => {
-                self.at += 1;
-                Ok(TypeSpecKind::Auto)
-            }
-        }
-    }
-
-    fn push_type(&self, out: &mut Specifiers, kind: TypeSpecKind, start: usize) {
+    fn push_type(&mut self, out: &mut Specifiers, kind: TypeSpecKind, start: usize) {
         out.body = match &kind {
             TypeSpecKind::Record(record) => record.members.is_some(),
             TypeSpecKind::Enum(spec) => spec.enumerators.is_some(),
             _ => false,
         };
-        out.types.push(TypeSpec { kind, span: self.since(start) });
+        self.add_type(out, TypeSpec { kind, span: self.since(start) });
+    }
+
+    /// Adds a type to specifiers, which have one; of two the one that is wrong has been reported.
+    fn add_type(&mut self, out: &mut Specifiers, ty: TypeSpec) {
+        let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
+        if out.ty.as_ref().is_some_and(is_error) {
+            return;
+        }
+        if let Some(other) = out.ty.as_ref().filter(|_| !is_error(&ty)) {
+            self.error(Code::E0206, ty.span, "two types in one declaration")
+                .secondary(other.span, "the other type")
+                .help("if the two are separate declarations, put `;` between them");
+        }
+        out.ty = Some(ty);
     }
 
     /// A name where the type is still to come: the type, or a mistake.
@@ -171,16 +191,17 @@ impl Parser<'_> {
             self.push_type(out, TypeSpecKind::Error, path.start);
         } else if self.is_untyped(&path, out.context, start) {
             self.report_untyped(&path);
-            out.types.push(TypeSpec { kind: TypeSpecKind::Error, span: span(self).before() });
+            out.ty = Some(TypeSpec { kind: TypeSpecKind::Error, span: span(self).before() });
             out.untyped = true;
         } else if out.context == Context::File && self.is_text(self.at, "import") {
             return Err(self.outside(Code::E0235, span(self), "modules (`import`) are", ""));
-        } else if let Some((word, kind)) = self.near_space(&path) {
+        } else if let Some(word) = self.near_space(&path) {
             let span = span(self);
             let message = format!("unknown type name `{}`", self.text_at(path.last));
             self.error(Code::E0204, span, message).suggest("did you mean", span, word);
             self.at = path.end;
-            out.specs.attrs.push(Attr { kind, span });
+            let kind = CudaWord::of(word).map(AttrKind::Cuda);
+            out.specs.attrs.extend(kind.map(|kind| Attr { kind, span }));
         } else {
             self.report_unknown_type(&path);
             self.at = path.end;
@@ -211,12 +232,9 @@ impl Parser<'_> {
         let span = self.span(path.start, path.end);
         let name = self.session.names.resolve(symbol);
         let message = format!("unknown type name `{name}`");
-        if self.diagnostics.is_full() {
-            // It is counted alone, so that no cure is looked for.
-            self.error(Code::E0204, span, message);
-            return;
-        }
-        if path.in_std {
+        // A finding that is only counted needs no cure.
+        let full = self.diagnostics.is_full();
+        if path.in_std && !full {
             let what = format!("`std::{name}` is part of the C++ standard library, which is");
             let cure = declaring_type(name)
                 .map(|header| format!("include `<{header}>` and leave out `std::`"));
@@ -224,7 +242,7 @@ impl Parser<'_> {
             return;
         }
         let (header, last) = (declaring_type(name), self.span_at(path.last));
-        let right = self.near_type(name);
+        let right = if full || header.is_some() { None } else { self.near_type(name) };
         let found = self.error(Code::E0204, span, message);
         if let Some(header) = header {
             found.help(format!("`#include <{header}>` declares it"));
@@ -234,8 +252,8 @@ impl Parser<'_> {
     }
 
     /// The word of CUDA that a name before a type was to be: `__globl__ void`, `__device float`.
-    fn near_space(&self, path: &Path) -> Option<(&'static str, AttrKind)> {
-        let goes_on = !path.qualified
+    fn near_space(&self, path: &Path) -> Option<&'static str> {
+        let goes_on = !path.is_qualified()
             && (self.type_end(path.end).is_some() || self.word_at(path.end) == Word::Attribute);
         let name = self.text_at(path.last).trim_matches('_');
         let is_meant = |right: &str| {
@@ -244,7 +262,8 @@ impl Parser<'_> {
                 || crate::preprocess::near(name, right)
                 || right == "global" && name == "kernel"
         };
-        word_attributes().into_iter().find(|(word, _)| goes_on && is_meant(word))
+        let spelled = KEYWORDS.iter().filter(|(_, word, _)| goes_on && *word == Word::Attribute);
+        spelled.flat_map(|(words, ..)| words.split_whitespace()).find(|word| is_meant(word))
     }
 
     /// The type that a misspelled or foreign name probably means, among those of C++, the program and CUDA.
@@ -295,7 +314,7 @@ impl Parser<'_> {
     }
 
     /// `( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"`
-    pub fn typeof_specifier(&mut self) -> Parsed<TypeSpecKind> {
+    fn typeof_specifier(&mut self) -> Parsed<TypeSpecKind> {
         self.at += 1;
         self.parenthesised("`)`", |p| {
             Ok(match p.is_type_name_at(p.at) {
@@ -324,33 +343,6 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    /// Exactly one type from the words and types of a list that began at `start`.
-    fn one_type(&mut self, words: &[usize], mut types: Vec<TypeSpec>, start: usize) -> TypeSpec {
-        if let (Some(first), Some(last)) = (words.first(), words.last()) {
-            let span = self.span(*first, last + 1);
-            let kind = self.type_of_words(words, span);
-            types.insert(0, TypeSpec { kind, span });
-        }
-        let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
-        match types.as_slice() {
-            [] => {
-                let span = self.since(start).after();
-                self.error(Code::E0204, span, "this declaration names no type")
-                    .help("write the type after the specifiers");
-                return TypeSpec { kind: TypeSpecKind::Error, span };
-            }
-            [first, second, ..] if !types.iter().any(is_error) => {
-                self.error(Code::E0206, second.span, "two types in one declaration")
-                    .secondary(first.span, "the other type")
-                    .help("if the two are separate declarations, put `;` between them");
-            }
-            _ => {}
-        }
-        let other = usize::from(!words.is_empty() && types.len() > 1);
-        let wrong = types.iter().position(is_error);
-        types.swap_remove(wrong.unwrap_or(other))
-    }
-
     /// What several words mean together.
     fn type_of_words(&mut self, words: &[usize], span: Span) -> TypeSpecKind {
         let texts: Vec<&str> = words.iter().map(|&at| self.text_at(at)).collect();
@@ -374,29 +366,16 @@ impl Parser<'_> {
         let start = self.at;
         self.scoped(|p| {
             let specs = p.specifiers(Context::TypeName)?;
-            let declarator = p.declarator(&specs, Naming::Abstract, false)?;
+            let declarator = p.declarator(&specs, false)?;
             Ok(TypeName { specs: specs.specs, declarator, span: p.since(start) })
         })
     }
 
-    /// A type that is one name or word, without a declarator: `float` in `float(x)`.
-    pub fn simple_type(&mut self) -> Parsed<TypeName> {
+    /// Specifiers as a type, without a declarator: `float` in `float(x)`.
+    pub fn bare_type(&mut self) -> Parsed<TypeName> {
         let start = self.at;
-        let kind = match self.word() {
-            Word::Type => {
-                let span = self.pass();
-                self.type_of_words(&[start], span)
-            }
-            Word::Typeof => self.typeof_specifier()?,
-            _ => {
-                let path = self.path(self.at);
-                TypeSpecKind::Named(self.qual_name(&path))
-            }
-        };
-        let span = self.since(start);
-        let specs = DeclSpecs { ty: TypeSpec { kind, span }, span, ..DeclSpecs::default() };
-        let declarator = self.no_declarator();
-        Ok(TypeName { specs, declarator, span })
+        let specs = self.specifiers(Context::TypeName)?.specs;
+        Ok(TypeName { specs, declarator: self.no_declarator(), span: self.since(start) })
     }
 
     /// Passes a name, and gives it as the tree has it.
@@ -440,19 +419,6 @@ impl Parser<'_> {
         }
         let operator = Overloadable::of(&text);
         (Ident { name: self.session.names.intern(&text), span }, operator)
-    }
-}
-
-pub(super) fn storage_kind(text: &str) -> StorageKind {
-    match text {
-        "typedef" => StorageKind::Typedef,
-        "extern" => StorageKind::Extern,
-        "static" => StorageKind::Static,
-        "register" => StorageKind::Register,
-        "thread_local" | "_Thread_local" | "__thread" => StorageKind::ThreadLocal,
-        "constexpr" => StorageKind::Constexpr,
-        "mutable" => StorageKind::Mutable,
-        _ => StorageKind::Inline,
     }
 }
 

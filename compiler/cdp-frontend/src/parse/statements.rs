@@ -1,7 +1,6 @@
 //! Statements. A statement that is wrong becomes an error and is passed over to its `;` or past its
 //! block; the next one is read as usual.
 
-use super::declarations::simple;
 use super::parser::{Fault, Parsed, Parser};
 use super::specifiers::Context;
 use crate::ast::*;
@@ -20,7 +19,7 @@ impl Parser<'_> {
             let mut stmts = Vec::new();
             while p.at < close {
                 let before = p.at;
-                p.block_item(close, &mut stmts);
+                p.block_item(&mut stmts);
                 p.at = p.at.max(before + 1);
             }
             stmts.shrink_to_fit();
@@ -31,14 +30,12 @@ impl Parser<'_> {
     }
 
     /// A statement of a block, and what can stand only there.
-    fn block_item(&mut self, close: usize, stmts: &mut Vec<Stmt>) {
+    fn block_item(&mut self, stmts: &mut Vec<Stmt>) {
         if self.word() == Word::Else {
             let message = "this `else` belongs to no `if`";
             self.error(Code::E0201, self.span_at(self.at), message)
                 .help("an `if` with several statements needs braces around them");
             self.at += 1;
-        } else if self.after_pragmas(self.at) >= close {
-            self.at = close;
         } else {
             stmts.push(self.statement());
         }
@@ -83,11 +80,12 @@ impl Parser<'_> {
                 break;
             }
         }
+        // Pragmas at the end of a block mean nothing.
+        if labels.is_empty() && !pragmas.is_empty() && self.is(T::RBrace) {
+            return Ok(Stmt::new(StmtKind::Empty, self.since(start)));
+        }
         let first = self.at;
-        let mut stmt = match self.bare_statement() {
-            Ok(stmt) => stmt,
-            Err(_) => self.skipped_statement(first),
-        };
+        let mut stmt = self.bare_statement().unwrap_or_else(|_| self.skipped_statement(first));
         if !labels.is_empty() || !pragmas.is_empty() {
             stmt.front = Some(Box::new(Front { labels, pragmas }));
             stmt.span = self.since(start);
@@ -98,13 +96,10 @@ impl Parser<'_> {
     /// `[[fallthrough]]`, `[[likely]]`, `__attribute__((fallthrough))`: none changes what a program does.
     fn skip_statement_attribute(&mut self) -> bool {
         let gnu = self.word() == Word::GnuAttribute;
-        let end = match gnu {
-            true => Some(self.group_end(self.at + 1)),
-            false => self.std_attribute_end(),
-        };
+        let end = if gnu { Some(self.group_end(self.at + 1)) } else { self.std_attribute_end() };
         let ends = |end: &usize| match self.kind_at(*end) {
-            Some(T::LBracket) => !gnu && self.kind_at(end + 1) != Some(T::LBracket),
-            next => next == Some(T::Semi) || !gnu && !self.is_specifier_at(*end),
+            Some(T::Semi) => true,
+            next => !gnu && next != Some(T::LBracket) && !self.is_specifier_at(*end),
         };
         let end = end.filter(ends);
         self.at = end.unwrap_or(self.at);
@@ -119,12 +114,10 @@ impl Parser<'_> {
         let kind = match self.word() {
             Word::Case => {
                 self.at += 1;
-                let value = self.expression()?;
-                if self.is(T::Ellipsis) {
-                    self.at += 1;
-                    LabelKind::CaseRange(value, self.expression()?)
-                } else {
-                    LabelKind::Case(value)
+                let first = self.expression()?;
+                match self.after(T::Ellipsis, Self::expression)? {
+                    Some(last) => LabelKind::CaseRange(first, last),
+                    None => LabelKind::Case(first),
                 }
             }
             Word::Default => {
@@ -183,7 +176,7 @@ impl Parser<'_> {
                 StmtKind::Error
             }
             _ => match self.kind() {
-                Some(T::LBrace) => StmtKind::Block(Box::new(self.block())),
+                Some(T::LBrace) => self.block().into(),
                 Some(T::Semi) => {
                     self.at += 1;
                     StmtKind::Empty
@@ -216,16 +209,14 @@ impl Parser<'_> {
         contents: impl FnOnce(&mut Self) -> Parsed<X>,
         error: impl FnOnce(Expr) -> X,
     ) -> Parsed<X> {
-        let mut first = self.at;
-        let start = first;
-        if self.is(T::LParen) {
-            first += 1;
-            if let Ok(head) = self.group("`)`", contents) {
-                return Ok(head);
-            }
-        } else {
+        let (start, is_group) = (self.at, self.is(T::LParen));
+        if is_group && let Ok(head) = self.group("`)`", contents) {
+            return Ok(head);
+        }
+        if !is_group {
             self.bare_head()?;
         }
+        let first = start + usize::from(is_group);
         if self.is_specifier_at(first) {
             self.lose(first);
         }
@@ -238,10 +229,9 @@ impl Parser<'_> {
         let message = format!("expected `(`, found {}", self.found());
         self.error(Code::E0201, self.span_at(start), message)
             .help("what a statement tests stands in parentheses");
+        let ends = |at| matches!(self.kind_at(at), None | Some(T::LBrace | T::RBrace));
         let mut at = start;
-        while !matches!(self.kind_at(at), None | Some(T::LBrace | T::RBrace))
-            && (at == start || !self.starts_line(at))
-        {
+        while !ends(at) && (at == start || !self.starts_line(at)) {
             at = self.group_end(at);
         }
         if self.kind_at(at) != Some(T::LBrace) || self.starts_line(at) {
@@ -263,8 +253,7 @@ impl Parser<'_> {
                 p.at += 1;
                 p.statement()
             });
-            let parts = IfStmt { keyword_span, constexpr, init, condition, then, otherwise };
-            Ok(StmtKind::If(Box::new(parts)))
+            Ok(IfStmt { keyword_span, constexpr, init, condition, then, otherwise }.into())
         })
     }
 
@@ -273,8 +262,7 @@ impl Parser<'_> {
         let keyword_span = self.pass();
         self.scoped(|p| {
             let (init, condition) = p.test()?;
-            let body = p.statement();
-            Ok(StmtKind::Switch(Box::new(SwitchStmt { keyword_span, init, condition, body })))
+            Ok(SwitchStmt { keyword_span, init, condition, body: p.statement() }.into())
         })
     }
 
@@ -321,25 +309,20 @@ impl Parser<'_> {
                 let span = error.span;
                 (Stmt::new(StmtKind::Expr(error), span), None, None)
             })?;
-            let body = p.statement();
-            let parts = ForStmt { keyword_span, init, condition, step, body };
-            Ok(StmtKind::For(Box::new(parts)))
+            Ok(ForStmt { keyword_span, init, condition, step, body: p.statement() }.into())
         })
     }
 
     fn range_for(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         let head = self.group("`)`", |p| {
             let init = if p.head_semicolon() { Some(p.init()?) } else { None };
-            let specs = p.specifiers(Context::Head)?;
-            let declarators = vec![p.init_declarator(&specs)?];
+            let variable = p.variable()?;
             p.expect(T::Colon, "`:`")?;
-            let variable = SimpleDecl { specs: specs.specs, declarators };
             Ok((init, variable, p.initialiser_clause()?))
         });
         let body = self.statement();
         let Ok((init, variable, range)) = head else { return Ok(StmtKind::Error) };
-        let parts = RangeForStmt { keyword_span, init, variable, range, body };
-        Ok(StmtKind::RangeFor(Box::new(parts)))
+        Ok(RangeForStmt { keyword_span, init, variable, range, body }.into())
     }
 
     /// Whether a `;` follows in these parentheses.
@@ -376,12 +359,14 @@ impl Parser<'_> {
         if !self.declares() {
             return Ok(Condition::Expr(self.expression()?));
         }
-        let decl = self.decl(|p| {
-            let specs = p.specifiers(Context::Head)?;
-            let declarators = vec![p.init_declarator(&specs)?];
-            Ok(simple(specs, declarators))
-        });
-        decl.map(Condition::Decl)
+        self.decl(|p| Ok(p.variable()?.into())).map(Condition::Decl)
+    }
+
+    /// `specifiers init-declarator` in a head
+    fn variable(&mut self) -> Parsed<SimpleDecl> {
+        let specs = self.specifiers(Context::Head)?;
+        let declarators = vec![self.init_declarator(&specs)?];
+        Ok(SimpleDecl { specs: specs.specs, declarators })
     }
 
     // ---- Jumps and assembly ------------------------------------------------------------------------
@@ -456,7 +441,7 @@ impl Parser<'_> {
             Ok(AsmStmt { volatile, template, outputs, inputs, clobbers, basic })
         })?;
         self.semicolon("this `asm`", "`;`")?;
-        Ok(StmtKind::Asm(Box::new(asm)))
+        Ok(asm.into())
     }
 
     fn asm_operand(&mut self) -> Parsed<AsmOperand> {

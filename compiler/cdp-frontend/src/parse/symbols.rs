@@ -3,8 +3,10 @@
 //!
 //! Not what the checker knows: a name has no type and no address here, and overloads are one value.
 
-use crate::intern::Symbol;
+use crate::check::builtins;
+use crate::intern::{Interner, Symbol};
 use crate::scopes::{self, ScopeId, Scopes};
+use crate::words::Words;
 
 /// What a name is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,11 +46,6 @@ impl Symbols {
         self.lookup(name, |_| true).first().flatten()
     }
 
-    /// The meaning of a name after `scope::`.
-    pub fn get_in(&self, scope: ScopeId, name: Symbol) -> Option<Meaning> {
-        self.lookup_in(scope, name, |_| true).first().flatten()
-    }
-
     /// Gives a name a meaning in the innermost scope.
     pub fn set(&mut self, name: Symbol, meaning: Meaning) {
         *self.declare(name) = Some(meaning);
@@ -61,5 +58,33 @@ impl Symbols {
         if *slot != Some(Meaning::Value) {
             *slot = Some(Meaning::Type(scope));
         }
+    }
+}
+
+/// What the parser knows before it has read anything: words, the types and function templates that CUDA's headers
+/// declare, names of attributes. Made once for a session, and with the session copied.
+pub(crate) struct Vocabulary {
+    pub(super) words: Words,
+    /// The meanings at the beginning of a program.
+    pub(super) symbols: Symbols,
+    pub(super) std: Symbol,
+}
+
+impl Vocabulary {
+    /// Interns everything.
+    pub fn new(names: &mut Interner) -> Self {
+        let words = Words::new(names);
+        let mut symbols = Symbols::default();
+        for def in builtins::types::all_types() {
+            symbols.set(names.intern(def.name), Meaning::Type(ScopeId::NONE));
+        }
+        for name in builtins::template_names() {
+            symbols.set(names.intern(name), Meaning::CudaTemplate);
+        }
+        // The tree names an attribute without underscores, which the text may never do.
+        for (name, ..) in crate::attributes::KNOWN {
+            names.intern(name);
+        }
+        Vocabulary { words, symbols, std: names.intern("std") }
     }
 }

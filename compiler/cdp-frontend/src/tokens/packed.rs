@@ -39,8 +39,8 @@ fn is_bracket(kind: T) -> bool {
 impl Packed {
     /// Of tokens whose brackets match.
     pub fn new(list: Vec<Token>, spellings: Spellings) -> Self {
-        let (mut tokens, mut odd, mut open) =
-            (Vec::with_capacity(list.len()), Vec::new(), Vec::new());
+        let mut tokens: Vec<Small> = Vec::with_capacity(list.len());
+        let (mut odd, mut open) = (Vec::new(), Vec::new());
         for (at, Token { kind, flags, symbol, span }) in (0u32..).zip(list) {
             let (place, length) = match u16::try_from(span.hi - span.lo) {
                 Ok(length) if length != ODD && span.expansion == ExpansionId::NONE => {
@@ -58,7 +58,6 @@ impl Packed {
             } else if kind.is_closer() {
                 word = open.pop().unwrap_or(NONE);
                 if let Some(opener) = tokens.get_mut(word as usize) {
-                    let opener: &mut Small = opener;
                     opener.word = at;
                 }
             }
