@@ -51,9 +51,33 @@ pub struct Access {
     pub signed: bool,
     /// What is known of the addresses serves, or comes from, another access through the same row.
     pub base: Base,
+    /// Whose accesses those of the lanes are.
+    pub owners: Owners,
     /// Order and scope. What is not weak is ordered or volatile: other threads may be waited for
     /// through it.
     pub order: Order,
+}
+
+/// Whose access it is what a lane reads or writes: of a matrix in shared memory (`ldmatrix`, `stmatrix`) the lane's that gave
+/// the address of the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owners(u8);
+
+impl Owners {
+    /// Its own.
+    pub const OWN: Owners = Owners(0);
+
+    /// Of a part of a matrix, by its number: the rows that lanes have of it.
+    pub fn of_matrix(matrix: usize, transposed: bool, part: usize) -> Owners {
+        Owners(1 + (matrix << 2 | usize::from(transposed) << 1 | part) as u8)
+    }
+
+    /// The lane that gave the address, if it is not each lane itself.
+    pub fn of_lane(self, lane: usize) -> Option<usize> {
+        let code = usize::from(self.0.checked_sub(1)?);
+        let row = if code >> 1 & 1 == 1 { lane % 4 * 2 + (code & 1) } else { lane / 4 };
+        Some(8 * (code >> 2) + row)
+    }
 }
 
 /// Whether accesses go through one row of addresses that nothing writes in between, without a branch.

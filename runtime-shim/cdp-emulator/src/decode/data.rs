@@ -8,7 +8,7 @@ use super::{Decoded, Decoder, RegPlace};
 use crate::alu::convert::{self, Conversion};
 use crate::alu::{bits, int};
 use crate::code::Demand;
-use crate::code::{Access, Base, NONE, Op, Order, PredLogic, StateSpace};
+use crate::code::{Access, Base, NONE, Op, Order, Owners, PredLogic, StateSpace};
 use crate::float::soft::Mode;
 
 type T = ScalarType;
@@ -298,6 +298,7 @@ impl Decoder<'_> {
         }
         let access = Access {
             base: Base::Alone,
+            owners: Owners::OWN,
             space: parts.space,
             size_log2: ty.bytes().trailing_zeros().min(3) as u8,
             count: rows.len() as u8,
@@ -349,6 +350,7 @@ impl Decoder<'_> {
         }
         let access = Access {
             base: Base::Alone,
+            owners: Owners::OWN,
             space: parts.space,
             size_log2: ty.bytes().trailing_zeros().min(3) as u8,
             count: rows.len() as u8,

@@ -11,7 +11,7 @@ use cdp_ptx::{Reg, ScalarType, Space};
 use super::{Decoded, Decoder};
 use crate::alu::{bits, int};
 use crate::code::{
-    Access, Base, Collective, CollectiveKind, GroupProduct, MatrixAddress, NONE, Op, Order,
+    Access, Base, Collective, CollectiveKind, GroupProduct, MatrixAddress, NONE, Op, Order, Owners,
     StateSpace, Tensor,
 };
 use crate::tensor::fragment::{Cell, Fragment};
@@ -139,9 +139,11 @@ impl Decoder<'_> {
         register: u32,
         bytes: u32,
         store: bool,
+        owners: Owners,
     ) {
         let access = Access {
             base: Base::Alone,
+            owners,
             space,
             size_log2: bytes.trailing_zeros() as u8,
             count: 1,
@@ -156,23 +158,31 @@ impl Decoder<'_> {
     }
 
     /// Loads the parts of a register, or stores them, each from its own address.
-    fn matrix_parts(&mut self, space: StateSpace, addresses: &[u32], register: u32, store: bool) {
+    fn matrix_parts(
+        &mut self,
+        space: StateSpace,
+        addresses: &[u32],
+        register: u32,
+        store: bool,
+        owners: impl Fn(usize) -> Owners,
+    ) {
         let count = addresses.len() as u32;
         let bytes = 4 / count;
         if let &[address] = addresses {
-            return self.matrix_access(space, address, register, bytes, store);
+            return self.matrix_access(space, address, register, bytes, store, owners(0));
         }
         let part = self.narrow_temp();
         let sum = self.narrow_temp();
         let zero = self.constant(0, false);
         for (number, &address) in (0..).zip(addresses) {
             let shift = number * 8 * bytes;
+            let owners = owners(number as usize);
             if store {
                 self.alu::<bits::Extract32>(part, [register, 0, 0], (8 * bytes) << 8 | shift);
-                self.matrix_access(space, address, part, bytes, true);
+                self.matrix_access(space, address, part, bytes, true, owners);
                 continue;
             }
-            self.matrix_access(space, address, part, bytes, false);
+            self.matrix_access(space, address, part, bytes, false, owners);
             let before = if number == 0 { zero } else { sum };
             self.alu::<bits::Insert32>(sum, [before, part, 0], shift);
         }
@@ -209,12 +219,9 @@ impl Decoder<'_> {
             for part in 0..parts {
                 let mut address = base.clone();
                 for lane in 0..32 {
-                    let (row, byte) = if memory.transposed {
-                        (lane % 4 * 2 + part, lane / 4 * 2)
-                    } else {
-                        (lane / 4, lane % 4 * 4)
-                    };
-                    address.from[lane] = (8 * matrix + row) as u8;
+                    let byte = if memory.transposed { lane / 4 * 2 } else { lane % 4 * 4 };
+                    let owners = Owners::of_matrix(matrix, memory.transposed, part);
+                    address.from[lane] = owners.of_lane(lane).unwrap_or(lane) as u8;
                     address.within[lane] = byte as u32;
                 }
                 addresses.push(self.matrix_address(address));
@@ -222,7 +229,8 @@ impl Decoder<'_> {
         }
         for (number, parts) in addresses.chunks(parts).enumerate() {
             let register = self.matrix_register(&memory.dsts, &memory.srcs, number, false)?;
-            self.matrix_parts(space, parts, register, store);
+            let owners = |part| Owners::of_matrix(number, memory.transposed, part);
+            self.matrix_parts(space, parts, register, store, owners);
         }
         Ok(())
     }
@@ -269,9 +277,10 @@ impl Decoder<'_> {
         for (number, parts) in addresses.chunks(parts as usize).enumerate() {
             let register = self.matrix_register(&memory.dsts, &memory.srcs, number, wide)?;
             if wide {
-                self.matrix_access(space, parts[0], register, ScalarType::F64.bytes(), store);
+                let bytes = ScalarType::F64.bytes();
+                self.matrix_access(space, parts[0], register, bytes, store, Owners::OWN);
             } else {
-                self.matrix_parts(space, parts, register, store);
+                self.matrix_parts(space, parts, register, store, |_| Owners::OWN);
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use cdp_ptx::{AtomOp, ScalarType};
 use super::path::{Running, site};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
-use crate::code::{Atomic, Inst, NONE, StateSpace};
+use crate::code::{Atomic, Inst, NONE, Owners, StateSpace};
 use crate::float::soft;
 use crate::memory::SiteRef;
 use crate::memory::space::{self, Window};
@@ -232,7 +232,14 @@ fn pass(
             }
             _ => door::Manner::Own,
         };
-        let touch = door::Touch { shared, reads: true, writes: true, kind, order: atomic.order };
+        let touch = door::Touch {
+            owners: Owners::OWN,
+            shared,
+            reads: true,
+            writes: true,
+            kind,
+            order: atomic.order,
+        };
         door::memory(machine, block, warp, &run.path, touch, &[at; 32], 1 << lane, bytes, None);
     }
 }

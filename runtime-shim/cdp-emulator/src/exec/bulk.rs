@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row};
 use super::{Block, Machine, Step, Warp, atomics, cluster, mbarrier};
-use crate::code::{Async, BulkCopy, Inst, NONE, Order, Reach, Sem, StateSpace};
+use crate::code::{Async, BulkCopy, Inst, NONE, Order, Owners, Reach, Sem, StateSpace};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -102,6 +102,7 @@ pub fn remote(
             in_bounds(block, lane, to, bytes)?;
             let reads = remote.reduce.is_some();
             let touch = Touch {
+                owners: Owners::OWN,
                 shared: true,
                 reads,
                 writes: true,
@@ -284,6 +285,7 @@ pub(super) fn touch(
     (side, of): (Side, Async),
 ) {
     let touch = Touch {
+        owners: Owners::OWN,
         shared,
         reads: side != Side::Target,
         writes: side != Side::Source,

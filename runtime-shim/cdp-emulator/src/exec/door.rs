@@ -16,13 +16,15 @@ use crate::check::bounds::Stray;
 use crate::check::findings::{Home, Lapse, Unwritten};
 use crate::check::init;
 use crate::check::{Origin, Watch, sync};
-use crate::code::{self, CopyOrder, Inst, Op, Order};
+use crate::code::{self, CopyOrder, Inst, Op, Order, Owners};
 use crate::memory::{SiteRef, space};
 use crate::services::Unset;
 
 /// An access as its instruction has it.
 #[derive(Clone, Copy)]
 pub struct Touch {
+    /// Whose it is.
+    pub owners: Owners,
     /// In shared memory, by offset.
     pub shared: bool,
     /// It reads.
@@ -80,8 +82,44 @@ pub fn memory(
     bytes: u64,
     value: Value<'_>,
 ) {
-    if machine.watch.is_some() {
-        watched(machine, block, warp, origin(warp, path), touch, at, lanes, bytes, value);
+    if machine.watch.is_none() {
+        return;
+    }
+    let origin = origin(warp, path);
+    match touch.owners {
+        Owners::OWN => watched(machine, block, warp, origin, touch, at, lanes, bytes, value),
+        _ => by_owners(machine, block, warp, origin, touch, at, lanes, bytes, value),
+    }
+}
+
+/// Lanes touch what is others': each of these does it, one part after the other.
+#[cold]
+#[allow(clippy::too_many_arguments)]
+fn by_owners(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    origin: Origin,
+    touch: Touch,
+    at: &[u64; 32],
+    lanes: u32,
+    bytes: u64,
+    value: Value<'_>,
+) {
+    let mut rest = lanes;
+    while rest != 0 {
+        let (mut places, mut owners, mut lane_of) = ([0; 32], 0u32, [0; 32]);
+        for lane in lanes_of(rest) {
+            let owner = touch.owners.of_lane(lane).unwrap_or(lane);
+            if owners >> owner & 1 == 0 {
+                owners |= 1 << owner;
+                (places[owner], lane_of[owner]) = (at[lane], lane);
+                rest &= !(1 << lane);
+            }
+        }
+        let moved = |owner: usize, byte: u64| value.map_or(0, |value| value(lane_of[owner], byte));
+        let moved = value.map(|_| &moved as &dyn Fn(usize, u64) -> u8);
+        watched(machine, block, warp, origin, touch, &places, owners, bytes, moved);
     }
 }
 

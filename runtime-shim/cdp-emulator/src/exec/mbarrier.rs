@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
-use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Sem, StateSpace};
+use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Owners, Sem, StateSpace};
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -217,8 +217,14 @@ fn pass(
     let made = object.op == ObjectOp::Init;
     let order = if made { Order::WEAK } else { Order { sem: Sem::Relaxed, ..object.order } };
     let writes = matches!(object.op, ObjectOp::Init | ObjectOp::Invalidate);
-    let touch =
-        door::Touch { shared: true, reads: !writes, writes, kind: door::Manner::Own, order };
+    let touch = door::Touch {
+        owners: Owners::OWN,
+        shared: true,
+        reads: !writes,
+        writes,
+        kind: door::Manner::Own,
+        order,
+    };
     door::memory(machine, block, warp, &run.path, touch, &[offset; 32], 1 << lane, BYTES, None);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;

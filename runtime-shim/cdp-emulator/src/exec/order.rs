@@ -11,7 +11,7 @@ use crate::check::Watch;
 use crate::check::access::{Access, Manner};
 use crate::check::neighbours::Neighbours;
 use crate::check::parts::{Lanes, Parts};
-use crate::code::{self, Base, Inst, NONE, StateSpace};
+use crate::code::{self, Base, Inst, NONE, Owners, StateSpace};
 use crate::memory::space;
 
 /// What lies elsewhere, and what is in no memory, is found out later.
@@ -72,7 +72,10 @@ impl Checks for OrderChecks<'_> {
             StateSpace::Global | StateSpace::Const | StateSpace::Generic => false,
             StateSpace::Local | StateSpace::Frame | StateSpace::Cluster => return false,
         };
-        let is_words = access.count == 1 && access.size_log2 >= 2 && inst.a != NONE;
+        let is_words = access.count == 1
+            && access.owners == Owners::OWN
+            && access.size_log2 >= 2
+            && inst.a != NONE;
         // Of a cluster and of the system's part more is to be known.
         let is_own = block.cluster.is_none() && block.grid.reserved_shared.is_empty();
         if !is_words || access.order.is_strong() || shared && !is_own {

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, door};
-use crate::code::{Inst, NONE, Order};
+use crate::code::{Inst, NONE, Order, Owners};
 use crate::float::soft;
 use crate::report::ReportKind;
 use crate::texture::{
@@ -74,7 +74,8 @@ fn pass(
     lane: usize,
 ) {
     let kind = door::Manner::Own;
-    let touch = door::Touch { shared: false, reads: !writes, writes, kind, order };
+    let touch =
+        door::Touch { owners: Owners::OWN, shared: false, reads: !writes, writes, kind, order };
     let at = [address; 32];
     door::memory(machine, block, warp, &run.path, touch, &at, 1 << lane, u64::from(bytes), None);
 }

@@ -14,7 +14,7 @@ use super::door::{self, Touch};
 use super::path::Running;
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp};
-use crate::code::{Async, GroupProduct, Inst, Order};
+use crate::code::{Async, GroupProduct, Inst, Order, Owners};
 use crate::float::soft::Mode;
 use crate::tensor::fragment::{Cell, Fragment, Places};
 use crate::tensor::product::Summation;
@@ -156,6 +156,7 @@ fn watch(
     unit: u64,
 ) {
     let touch = Touch {
+        owners: Owners::OWN,
         shared: true,
         reads: true,
         writes: false,

@@ -10,7 +10,7 @@ use super::super::rows::{lanes_of, read_row};
 use super::super::{Block, Machine, Path, Step, Warp};
 use super::private::{peek_local, poke_local};
 use super::{addresses, bounds, peek, poke};
-use crate::code::{Async, Inst, NONE, Order};
+use crate::code::{Async, Inst, NONE, Order, Owners};
 use crate::memory::Extent;
 use crate::memory::space::{self, Window};
 
@@ -148,7 +148,7 @@ pub fn pass(
         Window::Global | Window::Shared => {
             let shared = window == Window::Shared;
             let (kind, order) = (door::Manner::Own, Order::WEAK);
-            let touch = Touch { shared, reads: !writes, writes, kind, order };
+            let touch = Touch { owners: Owners::OWN, shared, reads: !writes, writes, kind, order };
             let at = [if shared { space::offset(address) } else { address }; 32];
             let byte = |_: usize, byte: u64| from.map_or(0, |from| from[byte as usize]);
             let value: door::Value<'_> = if writes { Some(&byte) } else { None };
@@ -201,6 +201,7 @@ pub fn async_copy(
         }
         if machine.watch.is_some() {
             let touch = |shared| Touch {
+                owners: Owners::OWN,
                 shared,
                 reads: !shared,
                 writes: shared,

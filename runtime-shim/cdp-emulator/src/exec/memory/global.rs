@@ -128,6 +128,7 @@ pub fn global<const S: usize, const WRITE: bool>(
     let rows = registers(run, inst, access);
     let wide = access.wide_register;
     let touch = Touch {
+        owners: access.owners,
         shared: false,
         reads: !WRITE,
         writes: WRITE,

@@ -32,6 +32,7 @@ pub fn shared<const S: usize, const WRITE: bool>(
     let rows = registers(run, inst, access);
     let wide = access.wide_register;
     let touch = Touch {
+        owners: access.owners,
         shared: true,
         reads: !WRITE,
         writes: WRITE,
