@@ -267,9 +267,9 @@ int main()
     CHECK(cuTexObjectDestroy(object));
     CHECK(cuMipmappedArrayDestroy(mipmap));
 
-    // What is refused.
+    // What was not made for it is a surface all the same; then what is refused.
     resource = of_array(line);
-    printf("no surface: %d\n", cuSurfObjectCreate(&surface, &resource) != CUDA_SUCCESS);
+    printf("surface: %d\n", cuSurfObjectCreate(&surface, &resource) == CUDA_SUCCESS);
     described.NumChannels = 3;
     printf("three channels: %d\n", cuArray3DCreate(&box, &described) != CUDA_SUCCESS);
     CHECK(cuArrayDestroy(flat));

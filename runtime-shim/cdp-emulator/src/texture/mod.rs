@@ -6,6 +6,7 @@
 
 mod filter;
 mod levels;
+mod srgb;
 
 pub use levels::{Level, Levels, Mipmap, TextureLod, gradient_on_face, mixed};
 
@@ -296,7 +297,9 @@ impl TextureDescriptor {
             Some(raw) if self.channel_kind == ChannelKind::Float || self.normalized_float => {
                 let mut numbers = raw.map(|bits| self.number(bits));
                 if self.srgb {
-                    numbers[..3].iter_mut().for_each(|number| *number = brightness(*number));
+                    for (number, bits) in numbers.iter_mut().zip(raw).take(3) {
+                        *number = half(srgb::brightness(bits));
+                    }
                 }
                 numbers.map(f32::to_bits)
             }
@@ -305,23 +308,45 @@ impl TextureDescriptor {
         }
     }
 
-    /// The border as a fetch returns it: like texels it has no more than the texture's channels.
+    /// The border as a fetch returns it: like texels it has no more than the texture's channels, and no more of a number
+    /// than a texel can hold.
     fn border_texel(&self) -> [u32; 4] {
-        std::array::from_fn(
-            |channel| {
-                if channel < self.channels as usize { self.border[channel] } else { 0 }
-            },
-        )
+        let is_half = (self.channel_kind, self.channel_bits) == (ChannelKind::Float, 16);
+        let is_number = is_half || self.normalized_float && self.channel_bits <= 16;
+        let raw = self.border_raw();
+        std::array::from_fn(|channel| match channel < self.channels as usize {
+            true if is_number => self.number(raw[channel]).to_bits(),
+            true => self.border[channel],
+            false => 0,
+        })
+    }
+
+    /// The bits of a texel that would be the border. An H200 cuts a colour off four bits below what the texel can hold, and
+    /// takes the nearest one then, of two the lower.
+    fn border_raw(&self) -> [u32; 4] {
+        self.border.map(|bits| {
+            let bits_of_most = match (self.channel_kind, self.channel_bits) {
+                (ChannelKind::Float, 16) => return cut_off_half(bits),
+                (ChannelKind::Float, _) => return bits,
+                (_, wide) if wide > 16 => return bits,
+                (ChannelKind::Unsigned, all) => all,
+                (ChannelKind::Signed, all) => all - 1,
+            };
+            let number = f64::from(f32::from_bits(bits));
+            let (most, kept) = ((1u64 << bits_of_most) - 1, bits_of_most + 4);
+            let steps = (number.abs().min(1.0) * (1u64 << kept) as f64) as u64;
+            let size = ((2 * steps * most + (1 << kept) - 1) >> (kept + 1)) as u32;
+            match (number < 0.0, self.channel_kind) {
+                (true, ChannelKind::Unsigned) => 0,
+                (true, _) => size.wrapping_neg(),
+                (false, _) => size,
+            }
+        })
     }
 
     fn number(&self, bits: u32) -> f32 {
         match (self.channel_kind, self.channel_bits) {
-            (ChannelKind::Float, 16) => f32::from_bits(soft::convert(
-                soft::F16,
-                soft::F32,
-                soft::Mode::NearestEven,
-                u64::from(bits),
-            ) as u32),
+            (ChannelKind::Float, 16) => half(bits),
             (ChannelKind::Float, _) => f32::from_bits(bits),
             (ChannelKind::Unsigned, n) => bits as f32 / (((1u64 << n) - 1) as f32),
             (ChannelKind::Signed, n) => {
@@ -415,14 +440,10 @@ impl TextureDescriptor {
     }
 }
 
-/// What a number of sRGB stands for (IEC 61966-2-1).
-fn brightness(number: f32) -> f32 {
-    let number = f64::from(number);
-    let linear = match number <= 0.04045 {
-        true => number / 12.92,
-        false => ((number + 0.055) / 1.055).powf(2.4),
-    };
-    linear as f32
+/// The number that the bits of a half stand for.
+fn half(bits: u32) -> f32 {
+    let wide = soft::convert(soft::F16, soft::F32, soft::Mode::NearestEven, u64::from(bits));
+    f32::from_bits(wide as u32)
 }
 
 /// A `.f32` as half, with the bits that do not fit cut off.
@@ -486,7 +507,7 @@ pub mod tests {
         };
         let texel = texture.fetch([0; 3], |address, _| [0, 10, 188, 188][address as usize]);
         let texel = texel.map(|bits| (f32::from_bits(bits) * 1e4).round());
-        assert_eq!(texel, [0.0, 30.0, 5029.0, 7373.0]);
+        assert_eq!(texel, [0.0, 31.0, 5039.0, 7373.0]);
     }
 
     #[test]
@@ -530,5 +551,37 @@ pub mod tests {
         assert_eq!(surface.surface_address([12, 1, 0], 4, false), Some(28));
         assert_eq!(surface.surface_address([16, 1, 0], 4, false), None);
         assert_eq!(surface.surface_address([16, 1, 0], 4, true), Some(28));
+    }
+
+    /// Colours of a border that an H200 makes of what is asked for, by the bits of a texel.
+    #[test]
+    fn borders_are_what_texels_can_hold() {
+        use ChannelKind::{Float, Signed, Unsigned};
+        let cases = [
+            (Unsigned, 8, 0.5, 0.498_039_216),
+            (Unsigned, 8, 0.1, 0.098_039_217_3),
+            (Unsigned, 8, 0.2495, 0.250_980_407),
+            (Unsigned, 8, -0.5, 0.0),
+            (Unsigned, 8, 1.5, 1.0),
+            (Signed, 8, 0.25, 0.251_968_503),
+            (Signed, 8, -0.5, -0.496_062_994),
+            (Unsigned, 16, 0.001, 0.000_991_836_423),
+            (Unsigned, 16, 0.25, 0.250_003_815),
+            (Signed, 16, 0.00197, 0.001_953_184_6),
+            (Float, 16, 0.3, 0.299_804_688),
+            (Float, 32, -2.0, -2.0),
+        ];
+        for (channel_kind, channel_bits, asked, expected) in cases {
+            let texture = TextureDescriptor {
+                channel_kind,
+                channel_bits,
+                normalized_float: channel_kind != Float,
+                address_mode: [AddressMode::Border; 3],
+                border: [f32::to_bits(asked); 4],
+                ..ramp(false, false)
+            };
+            let found = f32::from_bits(texture.sample([-3.0, -3.0, 0.0], [0; 3], read)[0]);
+            assert_eq!(found, expected, "{channel_kind:?} {channel_bits} {asked}");
+        }
     }
 }
