@@ -37,6 +37,7 @@ const FILES: &[&str] = &[
     "src/switches.cpp",
     "src/tails.cpp",
     "src/unroll.cpp",
+    "src/watched.cpp",
     "src/wide.cpp",
     "src/widen.cpp",
     "src/words.cpp",

@@ -36,6 +36,7 @@ pub struct LlvmModule {
     opt_level: OptLevel,
     quick_host: bool,
     stores_apart: bool,
+    watch_host: bool,
     debug: DebugInfo,
     cancel: Cancel,
     optimized: Optimized,
@@ -107,6 +108,7 @@ impl LlvmModule {
             opt_level: options.opt_level,
             quick_host: options.quick_host,
             stores_apart: options.stores_apart,
+            watch_host: options.watch_host,
             debug: options.debug,
             cancel: options.cancel.clone(),
             optimized: Optimized::default(),
@@ -182,6 +184,9 @@ impl LlvmModule {
     /// Runs the optimisation pipeline of the level given in the options.
     pub fn optimize(&self) -> Result<()> {
         let device = self.target != CodeTarget::Host;
+        if self.watch_host && !device {
+            crate::watched::watch(&self.module);
+        }
         match self.opt_level {
             _ if self.quick_host && !device => self.run_passes(pipeline::QUICK_HOST),
             OptLevel::O0 => self.run_passes("default<O0>"),

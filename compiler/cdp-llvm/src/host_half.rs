@@ -4,10 +4,10 @@ use inkwell::context::Context;
 
 use crate::bools::{self, Extension};
 use crate::error::Result;
-use crate::{foreign, linked, managed, own, returns};
+use crate::{foreign, linked, managed, own, returns, watched};
 
 /// The bitcode with its managed variables where the runtime puts them, functions that return wherever they end, and truth
-/// values that are bytes. `own` is what tells its file's variables of device code from those of others, where they are its
+/// values that are bytes. With `watch` it tells the runtime of its accesses. `own` is what tells its file's variables of device code from those of others, where they are its
 /// own. `alone` is a fat binary of its device code as a whole program, for programs that no device link
 /// completes.
 ///
@@ -18,6 +18,7 @@ pub fn finish_host(
     bitcode: &[u8],
     own: Option<&str>,
     alone: Option<&[u8]>,
+    watch: bool,
 ) -> Result<Vec<u8>> {
     let context = Context::create();
     let module = foreign::read(&context, name, bitcode)?;
@@ -27,6 +28,9 @@ pub fn finish_host(
     managed::redirect(&module)?;
     returns::return_at_ends(&context, &module)?;
     bools::take_whole_bytes(&context, &module, Extension::Zero)?;
+    if watch {
+        watched::watch(&module);
+    }
     if let Some(fatbin) = alone {
         linked::register_alone(&context, &module, fatbin)?;
     }

@@ -46,6 +46,7 @@ mod raw;
 mod returns;
 pub mod target;
 mod units;
+mod watched;
 
 pub use artifact::LlvmModule;
 pub use call::{Dimensions, LaunchCall, LaunchStream};

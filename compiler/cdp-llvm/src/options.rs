@@ -104,6 +104,8 @@ pub struct LowerOptions {
     pub debug: DebugInfo,
     /// Stores of device code that stand in different lines are not made one.
     pub stores_apart: bool,
+    /// Host code tells the runtime of its accesses ([`crate::finish_host`] does the same for clang's).
+    pub watch_host: bool,
     /// The directory that relative source paths are relative to, for debug information.
     pub working_directory: String,
     /// Where `libdevice.10.bc` comes from.
@@ -197,6 +199,7 @@ impl LowerOptions {
             quick_host: false,
             debug: DebugInfo::default(),
             stores_apart: false,
+            watch_host: false,
             working_directory: String::new(),
             libdevice: Libdevice::default(),
             foreign_prec_sqrt: true,

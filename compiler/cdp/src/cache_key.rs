@@ -183,6 +183,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         fast_math,
         debug,
         stores_apart,
+        watch_host,
         max_registers,
         ptxas_args,
         nvlink_args,
@@ -213,7 +214,7 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
     key.field("per-thread", format!("{per_thread_default_stream:?}"));
     key.field("unit instructions", unit_instructions.to_string());
     key.field("fast-math", format!("{fast_math:?}"));
-    key.field("debug", format!("{debug:?} {stores_apart}"));
+    key.field("debug", format!("{debug:?} {stores_apart} {watch_host}"));
     key.field("maxrregcount", format!("{max_registers:?}"));
     key.field("ptxas-args", format!("{ptxas_args:?}"));
     key.field("nvlink-args", format!("{nvlink_args:?}"));

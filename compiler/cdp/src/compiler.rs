@@ -272,6 +272,7 @@ impl Compiler {
         lower.per_thread_stream = options.per_thread_default_stream;
         lower.debug = options.debug;
         lower.stores_apart = options.stores_apart;
+        lower.watch_host = options.watch_host;
         // A debugger wants code as it was written.
         let debugged = options.debug == DebugInfo::Full;
         lower.opt_level = if debugged { OptLevel::O0 } else { options.opt_level };

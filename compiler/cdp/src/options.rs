@@ -50,6 +50,9 @@ pub struct CompileOptions {
     pub debug: DebugInfo,
     /// Stores that stand in different lines are not made one, so that what checks say of them names their lines.
     pub stores_apart: bool,
+    /// Host code tells the checks of the CPU device what it reads and writes of managed, pinned and registered memory. Such
+    /// code links with this project's runtime alone.
+    pub watch_host: bool,
     /// `-maxrregcount`.
     pub max_registers: Option<u32>,
     /// Bytes of memory that checking a `.cdp` source may take, or compiling one of its functions; what needs more is
@@ -116,6 +119,7 @@ impl Default for CompileOptions {
             fast_math: FastMath::default(),
             debug: DebugInfo::default(),
             stores_apart: false,
+            watch_host: false,
             max_registers: None,
             memory_bytes: None,
             ptxas_args: Vec::new(),

@@ -68,6 +68,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ("prec-div", "true or false"),
     ("prec-sqrt", "true or false"),
     ("debug", "none, lines or full"),
+    (
+        "watch-host",
+        "true or false: whether host code tells the CPU device's checks what it reads and writes",
+    ),
     ("maxrregcount", "a number of registers"),
     ("cudadevrt", "auto, always or never"),
     (
@@ -200,6 +204,7 @@ impl CompileOptions {
                     ],
                 )?;
             }
+            "watch-host" => self.watch_host = bool_of(value)?,
             "maxrregcount" => self.max_registers = Some(number(value)?),
             "cudadevrt" => {
                 self.cudadevrt = one_of(

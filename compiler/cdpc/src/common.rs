@@ -230,6 +230,9 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     if let Some(level) = &source.launch_opt {
         set("launch-opt", level)?;
     }
+    if source.watch_host {
+        set("watch-host", "true")?;
+    }
     if let Some(stream) = &source.default_stream {
         set("default-stream", stream)?;
     }

@@ -66,6 +66,7 @@ pub fn run(args: &Run) -> i32 {
         Ok(options) => options.with(|options| {
             options.debug = DebugInfo::Lines;
             options.stores_apart = follows_accesses(args);
+            options.watch_host |= looks_at_memory(args);
             options.launch_opt = launch_opt(args, options.launch_opt);
             options.host_args = host_words(&args.host);
         }),
@@ -106,6 +107,12 @@ fn inputs_are_files(args: &Run) -> Result<(), Usage> {
 fn follows_accesses(args: &Run) -> bool {
     let checks = cpu_options(args, cpu::MessageFormat::Human).checks;
     checks.races || checks.siblings
+}
+
+/// Whether what host code reads and writes is looked at.
+fn looks_at_memory(args: &Run) -> bool {
+    let checks = cpu_options(args, cpu::MessageFormat::Human).checks;
+    checks.races || checks.siblings || checks.init || checks.bounds
 }
 
 /// The CPU device shows the launches as they are written, unless asked otherwise: they cost nothing there,
@@ -265,6 +272,14 @@ fn set_environment(command: &mut Command, args: &Run) {
         _ => cpu::MessageFormat::Human,
     };
     command.envs(cpu_options(args, format).to_env());
+    let is_source = |path: &PathBuf| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        matches!(extension, Some("cdp" | "cu") | None)
+    };
+    if !args.inputs.iter().all(is_source) {
+        // What other host code writes nobody tells, so that none of the memory it sees is taken for unwritten.
+        command.env("CDP_HOST_CODE_IN_PART", "1");
+    }
 }
 
 #[cfg(unix)]

@@ -52,6 +52,11 @@ impl Checks {
         (self.races || self.siblings) && !self.uninitialized && !self.bounds
     }
 
+    /// True if a check is on that looks at what memory is touched.
+    pub fn follow_memory(&self) -> bool {
+        self.races || self.siblings || self.uninitialized || self.bounds
+    }
+
     /// True if a check is on that follows every access.
     pub fn watches(&self) -> bool {
         self.races || self.siblings || self.uninitialized || self.divisions || self.bounds

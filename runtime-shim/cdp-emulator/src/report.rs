@@ -242,6 +242,8 @@ pub struct Related {
     pub what: String,
     /// Which thread, where; `None` for the host, and for copies and sets.
     pub site: Option<Site>,
+    /// Where in host code, if it was that.
+    pub host: Option<SourceLine>,
     /// From the host to the grid of `site`.
     pub grid_path: Vec<GridStep>,
 }
@@ -259,6 +261,8 @@ pub struct Report {
     pub help: Option<String>,
     /// Which thread, where. `None` when the report is about no thread in particular.
     pub site: Option<Site>,
+    /// Where in host code, if it was that.
+    pub host: Option<SourceLine>,
     /// From the host to the grid of `site`.
     pub grid_path: Vec<GridStep>,
     /// The address of the access.
@@ -288,6 +292,9 @@ impl fmt::Display for Report {
         if let Some(site) = &self.site {
             write!(f, "\n  at {site}")?;
         }
+        if let Some(host) = &self.host {
+            write!(f, "\n  at host code, {host}")?;
+        }
         if let Some(allocation) = &self.allocation {
             write!(f, "\n  {allocation}")?;
         }
@@ -306,6 +313,9 @@ impl fmt::Display for Report {
             write!(f, "\n  {}", related.what)?;
             if let Some(site) = &related.site {
                 write!(f, "\n    at {site}")?;
+            }
+            if let Some(host) = &related.host {
+                write!(f, "\n    at host code, {host}")?;
             }
             // The same way from the host need not be told twice.
             if related.grid_path != self.grid_path {

@@ -274,8 +274,11 @@ impl Compiler {
             let own = args::own_names(source, options);
             let finished = match job.is_dry_run() {
                 true => Vec::new(),
-                false => cdp_llvm::finish_host(&source.name(), &bitcode, own.as_deref(), alone)
-                    .map_err(|error| from_foreign(&source.name(), error))?,
+                false => {
+                    let (name, watch) = (source.name(), options.watch_host);
+                    cdp_llvm::finish_host(&name, &bitcode, own.as_deref(), alone, watch)
+                        .map_err(|error| from_foreign(&name, error))?
+                }
             };
             let stem = format!("{}-finished", Input::Cuda(source.clone()).stem());
             let (program, how) = (self.toolchain().clang()?, args::host_object(options));

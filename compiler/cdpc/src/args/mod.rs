@@ -186,6 +186,9 @@ pub struct Source {
     /// What the launch optimiser may do, at -O2 and up: off, safe (the default, but with `cdpc run` on the CPU device), fast
     #[arg(long = "flaunch-opt", value_name = "LEVEL")]
     pub launch_opt: Option<String>,
+    /// Host code tells checks (CDP_CHECK) what it reads and writes of managed and pinned memory; cdpc run --check has it do so
+    #[arg(long = "watch-host")]
+    pub watch_host: bool,
     /// Constants of the launch optimiser, for measurements
     #[arg(long, value_name = "NAME=NUMBER", hide = true)]
     pub launch_tuning: Option<String>,

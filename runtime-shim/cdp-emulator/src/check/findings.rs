@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::bounds::Stray;
+use super::host::Trespass;
 use super::record::Strength;
 use super::{Origin, Stamp, Watch};
 use crate::code::Async;
@@ -117,6 +118,8 @@ pub struct Findings {
     /// Divisions by zero, by instruction: the first, and how many.
     divisions: Vec<(SiteRef, u64)>,
     lapses: Vec<(Lapse, SiteRef, u64)>,
+    /// Accesses of host code to what is not its, by place and kind.
+    trespasses: Vec<Trespass>,
 }
 
 /// Memory that reads are looked at of.
@@ -273,6 +276,20 @@ impl Findings {
     /// Takes the broken rules, with places and counts.
     pub fn take_lapses(&mut self) -> Vec<(Lapse, SiteRef, u64)> {
         std::mem::take(&mut self.lapses)
+    }
+
+    /// Notes an access of host code to what is not its.
+    pub fn add_trespass(&mut self, found: Trespass) {
+        let same = |known: &&mut Trespass| (known.place, known.kind) == (found.place, found.kind);
+        match self.trespasses.iter_mut().find(same) {
+            Some(known) => known.count += 1,
+            None => self.trespasses.push(found),
+        }
+    }
+
+    /// Takes them.
+    pub fn take_trespasses(&mut self) -> Vec<Trespass> {
+        std::mem::take(&mut self.trespasses)
     }
 
     /// Takes what there is.

@@ -272,7 +272,10 @@ impl Watch {
         }
         for id in nodes {
             if let Some(done) = self.nodes.get(id).and_then(|node| node.done.clone()) {
-                self.host.join(&done);
+                match self.function_waits && self.host_tells {
+                    true => learn(&mut self.told, &done),
+                    false => self.host.join(&done),
+                }
             }
         }
     }

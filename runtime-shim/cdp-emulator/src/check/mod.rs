@@ -24,6 +24,7 @@ pub mod copies;
 pub mod cover;
 pub mod findings;
 pub mod graph;
+pub mod host;
 pub mod init;
 pub mod neighbours;
 pub mod parts;
@@ -75,6 +76,8 @@ pub struct Origin {
 impl Origin {
     /// In place of a function: a copy or set.
     pub const RUNTIME: u32 = u32::MAX;
+    /// In place of a function: host code, by its place in the log (`crate::host_code`).
+    pub const HOST_CODE: u32 = u32::MAX - 1;
     /// A copy within the device.
     pub const COPY: Origin = Origin { function: Origin::RUNTIME, instruction: 0 };
     /// A set.
@@ -198,6 +201,12 @@ pub struct Watch {
     /// Device code may wait for children: some of it is for the older device runtime.
     pub waits_for_children: bool,
     host: View,
+    /// What functions in streams know that host code has not met yet.
+    told: Known,
+    /// A function in a stream waits, not host code.
+    pub function_waits: bool,
+    /// Host code tells of what it does.
+    pub host_tells: bool,
     host_state: Box<BlockState>,
     /// What the host queues is queued as of then.
     replay: Option<HostView>,
@@ -235,6 +244,9 @@ impl Watch {
             children: IntMap::default(),
             waits_for_children: false,
             host: View::default(),
+            told: None,
+            function_waits: false,
+            host_tells: false,
             host_state: Box::default(),
             replay: None,
             epoch: 0,
@@ -248,6 +260,7 @@ impl Watch {
         self.grids = vec![GridMeta::default()];
         self.chains = vec![0];
         self.host = View::default();
+        self.told = None;
         self.host_state.start(HOST_BLOCK, 0, 1, self.first_stamp, None);
     }
 

@@ -31,7 +31,10 @@ impl Emulator {
         if size_bytes == 0 {
             return Ok(0);
         }
-        let fresh = kind == AllocKind::Host;
+        // Without host code that tells what it writes there, shared memory is taken for written.
+        let host = &self.core.machine.host;
+        let told = kind == AllocKind::Managed && host.as_ref().is_some_and(|log| log.tells_all());
+        let fresh = kind == AllocKind::Host || told;
         let memory = &mut self.core.machine_mut().memory;
         let address = memory.allocate(size_bytes, 256, kind, true, None).ok_or_else(|| {
             let free_bytes = memory.limit_bytes() - memory.live_bytes();

@@ -2,6 +2,7 @@
 //! that do the work; contains no execution.
 
 mod graphs;
+mod host;
 mod memory;
 mod modules;
 
@@ -357,10 +358,14 @@ impl Emulator {
     /// As [`Emulator::new`].
     pub fn reset(&mut self) -> Result<(), Error> {
         let config = self.core.config.clone();
+        let log = self.core.machine.host.clone();
         // The old arena goes first, so that the new one gets its addresses.
         let placeholder = Config { reserve_bytes: 64 << 20, ..config.clone() };
         self.core = Core::new(placeholder)?;
         self.core = Core::new(config)?;
+        if let Some(log) = log {
+            self.listen(log);
+        }
         Ok(())
     }
 }

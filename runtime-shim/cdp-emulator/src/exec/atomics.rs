@@ -192,6 +192,9 @@ pub fn execute(
             }
         }
     }
+    if !is_shared(atomic.space, at[active.trailing_zeros() as usize & 31]) {
+        door::seen(machine, block, warp, atomic.order, &at, active);
+    }
     Ok(())
 }
 

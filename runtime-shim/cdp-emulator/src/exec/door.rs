@@ -138,6 +138,7 @@ fn watched(
     value: Value<'_>,
 ) {
     let Some(mut watch) = machine.watch() else { return };
+    hear_host(machine, &mut watch, touch);
     let touched = Touched { at, lanes, bytes };
     if watch.checks.uninitialized {
         written(machine, &mut watch, block, warp, origin, touch, touched);
@@ -179,6 +180,38 @@ fn watched(
         value,
     };
     watch.access(state, &access);
+}
+
+/// Host code goes on while kernels run: what they see of it through a strong access, the checks must have heard of.
+fn hear_host(machine: &Machine, watch: &mut Watch, touch: Touch) {
+    if let Some(log) = &machine.host
+        && touch.order.is_strong()
+        && !touch.shared
+    {
+        watch.hear(log, &machine.memory);
+    }
+}
+
+/// Lanes have read global memory strongly. Host code may have released what they saw after they passed the door.
+#[inline(always)]
+pub fn seen(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    order: Order,
+    at: &[u64; 32],
+    lanes: u32,
+) {
+    let Some(log) = &machine.host else { return };
+    if !log.waits() || !order.is_strong() {
+        return;
+    }
+    let Some(state) = block.state.as_deref_mut() else { return };
+    let Some(mut watch) = machine.watch() else { return };
+    watch.hear(log, &machine.memory);
+    for lane in lanes_of(lanes) {
+        watch.polled(state, warp.index * 32 + lane as u32, at[lane], order);
+    }
 }
 
 /// Lanes touch the shared memory of another block of the cluster, which they must know to have begun.

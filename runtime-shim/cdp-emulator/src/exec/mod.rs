@@ -72,6 +72,8 @@ pub struct Machine {
     pub clocks: special::Clocks,
     /// The checks that this run asked for. With them blocks run one after another.
     pub watch: Option<std::sync::Mutex<crate::check::Watch>>,
+    /// What host code tells of itself, to these checks.
+    pub host: Option<Arc<crate::host_code::HostLog>>,
     /// Makes machine code of what runs often.
     pub native: Option<crate::native::Workshop>,
 }

@@ -68,3 +68,10 @@ impl Arena {
         }
     }
 }
+
+impl super::Table {
+    /// The addresses of all memory that is given out here.
+    pub fn addresses(&self) -> std::ops::Range<u64> {
+        self.arena.base()..self.arena.base() + self.arena.size_bytes()
+    }
+}

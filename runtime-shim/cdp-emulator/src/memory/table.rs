@@ -131,7 +131,7 @@ pub enum FreeError {
 /// The allocations of one device.
 #[derive(Debug)]
 pub struct Table {
-    arena: Arena,
+    pub(super) arena: Arena,
     /// Parameter buffers, in the last bytes of the arena.
     pub params: Params,
     /// Memory of the host outside of the arena that kernels may use, by its first address.

@@ -142,6 +142,43 @@ impl Core {
         }
     }
 
+    /// Hears what host code did until now, before it does something that could order.
+    pub fn hear_host(&mut self) {
+        let Some(log) = self.machine.host.clone() else { return };
+        let machine = self.machine_mut();
+        if let Some(watch) = machine.watch.as_mut() {
+            let watch = watch.get_mut().unwrap_or_else(PoisonError::into_inner);
+            watch.hear(&log, &machine.memory);
+        }
+    }
+
+    /// Says whether a function in a stream waits from now on.
+    pub fn function_waits(&mut self, waits: bool) {
+        if let Some(watch) = self.watch_mut() {
+            watch.function_waits = waits;
+        }
+    }
+
+    /// A function in a stream has done what the log tells of.
+    pub fn function_did(&mut self, stream: StreamId) -> Result<(), Error> {
+        let Some(log) = self.machine.host.clone() else { return Ok(()) };
+        let accesses = log.take_of_functions();
+        if accesses.is_empty() || self.has_failed() {
+            return Ok(());
+        }
+        let machine = self.machine_mut();
+        if let Some(watch) = machine.watch.as_mut() {
+            let watch = watch.get_mut().unwrap_or_else(PoisonError::into_inner);
+            watch.contents_of_host(&accesses, &machine.memory);
+        }
+        if !self.watch_mut().is_some_and(|watch| watch.follows_order()) {
+            return Ok(());
+        }
+        let node = self.enqueue_host(stream, Action::HostCode(accesses.into()))?;
+        self.run_until_done(&[node]);
+        Ok(())
+    }
+
     /// The host touches device memory behind what is in a stream, which is done.
     pub fn host_touches(
         &mut self,
@@ -252,6 +289,7 @@ impl Core {
         }
         let mut state = watch.start_other(id);
         match *action {
+            Action::HostCode(ref accesses) => watch.function_does(&mut state, accesses),
             Action::Copy { dst, dst_pitch, src, src_pitch, width, rows } => {
                 for row in 0..rows {
                     watch.touch_range(
@@ -328,6 +366,7 @@ fn move_fresh(watch: &mut Watch, action: &Action) {
         | Action::Event(_)
         | Action::GraphEnd(_)
         | Action::HostCopy { .. }
+        | Action::HostCode(_)
         | Action::Allocation { .. }
         | Action::Release { .. } => {}
     }

@@ -8,13 +8,14 @@ use super::Core;
 use crate::check::Origin;
 use crate::check::bounds::Stray;
 use crate::check::findings::{Conflict, Finding, Home, Lapse, Relation, Side, Unseen, Unwritten};
+use crate::check::host::Trespass;
 use crate::check::record::Strength;
 use crate::code::Async;
 use crate::exec::checks::RELEASE_HELP;
 use crate::exec::collective::NAMES_ITSELF;
 use crate::exec::shared_text;
 use crate::memory::{AllocKind, Record, SiteRef, place_text};
-use crate::report::{Bytes, Related, Report, ReportKind};
+use crate::report::{Bytes, Related, Report, ReportKind, SourceLine};
 use crate::services::Unset;
 
 /// How the threads of two accesses are related.
@@ -29,8 +30,10 @@ enum Kinship {
     Above,
     /// Two grids, copies or sets of which none launched the other.
     Apart,
-    /// One of them is the host's.
+    /// One of them is a copy of the host's.
     Host,
+    /// One of them is an access of host code.
+    HostCode,
 }
 
 impl Core {
@@ -57,6 +60,7 @@ impl Core {
         reports.extend(self.divisions());
         reports.extend(self.lapses());
         reports.extend(self.strays());
+        reports.extend(self.trespasses());
         for report in &mut reports {
             if report.count > 1 {
                 report.message.push_str(&format!(" ({} times)", report.count));
@@ -73,6 +77,7 @@ impl Core {
             said: String::new(),
             help: None,
             site: site.map(|site| self.site(&site)),
+            host: None,
             grid_path: site.map_or_else(Vec::new, |site| self.grid_path(site.grid)),
             address: None,
             allocation: None,
@@ -217,6 +222,30 @@ impl Core {
         found.into_iter().map(report).collect()
     }
 
+    /// Accesses of host code to what is not its, as reports.
+    fn trespasses(&mut self) -> Vec<Report> {
+        let found = self.watch_mut().map(|w| w.findings.take_trespasses()).unwrap_or_default();
+        let report = |found: Trespass| Report {
+            help: Some(found.help.into()),
+            host: self.host_line(found.place),
+            address: Some(found.address),
+            allocation: self.machine.memory.record_at(found.address).map(|r| self.allocation(&r)),
+            count: found.count,
+            ..self.note(found.kind, found.message, None)
+        };
+        found.into_iter().map(report).collect()
+    }
+
+    /// The line of a place in host code.
+    fn host_line(&self, place: u32) -> Option<SourceLine> {
+        self.machine.host.as_ref()?.line(place)
+    }
+
+    fn host_line_of(&self, side: &Side) -> Option<SourceLine> {
+        (side.origin.function == Origin::HOST_CODE)
+            .then(|| self.host_line(side.origin.instruction))?
+    }
+
     /// What is still allocated.
     pub fn leaks(&self) -> Vec<Arc<Report>> {
         if !self.config.checks.leaks {
@@ -252,6 +281,10 @@ impl Core {
     fn place_text(&self, side: &Side) -> String {
         if side.origin.function == Origin::RUNTIME {
             return format!("{:?}", side.origin);
+        }
+        if side.origin.function == Origin::HOST_CODE {
+            let line = self.host_line_of(side).map(|line| line.to_string());
+            return format!("host code {}", line.unwrap_or_default());
         }
         let site = self.site(&side.site);
         match site.source {
@@ -293,6 +326,7 @@ impl Core {
             said: String::new(),
             help: Some(cure(conflict, kinship)),
             site: is_thread(&conflict.now).then(|| self.site(&conflict.now.site)),
+            host: self.host_line_of(&conflict.now),
             grid_path: path(&conflict.now),
             address: (!conflict.shared).then_some(conflict.address),
             allocation,
@@ -300,6 +334,7 @@ impl Core {
             related: vec![Related {
                 what: other,
                 site: is_thread(&conflict.before).then(|| self.site(&conflict.before.site)),
+                host: self.host_line_of(&conflict.before),
                 grid_path: path(&conflict.before),
             }],
             count: finding.count,
@@ -316,6 +351,9 @@ impl Core {
         let (now, before) = (&conflict.now, &conflict.before);
         if now.origin == Origin::HOST || before.origin == Origin::HOST {
             return Kinship::Host;
+        }
+        if [now, before].iter().any(|side| side.origin.function == Origin::HOST_CODE) {
+            return Kinship::HostCode;
         }
         if conflict.same_block {
             let warp = now.site.thread / 32 == before.site.thread / 32;
@@ -397,6 +435,9 @@ fn noun(side: &Side) -> &'static str {
         (Origin::HOST, _, false) => "a copy to the host",
         (Origin::GRAPH, _, true) => "a copy from the host, by a graph",
         (Origin::GRAPH, _, false) => "a copy to the host, by a graph",
+        (Origin { function: Origin::HOST_CODE, .. }, true, _) => "an atomic update by host code",
+        (Origin { function: Origin::HOST_CODE, .. }, _, true) => "a store by host code",
+        (Origin { function: Origin::HOST_CODE, .. }, ..) => "a load by host code",
         (_, true, _) => "an atomic update",
         (_, _, true) => "a store",
         _ => "a load",
@@ -407,6 +448,7 @@ fn whom(kinship: Kinship, Conflict { now, before, .. }: &Conflict) -> &'static s
     match kinship {
         _ if [Origin::ALLOCATION, Origin::RELEASE].contains(&before.origin) => "a stream",
         _ if before.origin.function == Origin::RUNTIME => "a copy or set",
+        _ if before.origin.function == Origin::HOST_CODE => "host code",
         _ if before.later == Some(Async::Products) => "a product of matrices (wgmma)",
         _ if before.later.is_some() => "an asynchronous copy",
         Kinship::Warp if now.site.thread == before.site.thread => "the same thread",
@@ -416,7 +458,7 @@ fn whom(kinship: Kinship, Conflict { now, before, .. }: &Conflict) -> &'static s
         Kinship::Below => "a thread of a grid above it",
         Kinship::Above => "a thread of a grid below it",
         Kinship::Apart => "a thread of another grid",
-        Kinship::Host => "a thread",
+        Kinship::Host | Kinship::HostCode => "a thread",
     }
 }
 
@@ -507,6 +549,11 @@ fn cure(conflict: &Conflict, kinship: Kinship) -> String {
         Kinship::Host => {
             "the host would have to wait for the stream that the grid is in (cudaStreamSynchronize), or \
              copy in that stream"
+        }
+        Kinship::HostCode => {
+            "a launch and an asynchronous copy do not wait: the host would have to wait for them before it touches \
+             memory that they use (cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize), or to follow an \
+             atomic flag (cuda::atomic_ref of thread_scope_system) that is released behind the access"
         }
     };
     if strong(now) != strong(before)

@@ -43,6 +43,7 @@ use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::exec::{Block, Counters, GridInfo, Machine};
 use crate::hash::IntMap;
+use crate::host_code::HostAccess;
 use crate::load::Program;
 use crate::memory::{Arena, SiteRef, Slots, Table};
 use crate::report::{Report, ReportKind};
@@ -63,6 +64,8 @@ pub enum Action {
     Set { dst: u64, pitch: u64, pattern: [u8; 4], pattern_bytes: u8, width: u64, rows: u64 },
     /// Tell the checks of a copy that the host makes for a graph, and that is made when this is done.
     HostCopy { address: u64, width: u64, writes: bool },
+    /// Tell the checks what a function of the host did.
+    HostCode(Arc<[HostAccess]>),
     /// Tell the checks that memory is there from now on.
     Allocation { address: u64, width: u64 },
     /// Tell the checks that memory goes away.
@@ -320,6 +323,7 @@ impl Core {
             avx2: crate::alu::has_avx2(),
             stack_bytes: config.limits.stack_bytes,
             watch: config.checks.watches().then(|| Mutex::new(Watch::new(config.checks))),
+            host: None,
             native: config.native.clone().map(crate::native::Workshop::new),
         };
         Ok(Core::on(config, Arc::new(machine), Arc::default()))

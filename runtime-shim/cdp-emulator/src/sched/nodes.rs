@@ -101,7 +101,10 @@ impl Core {
                     self.pass_copy(width.saturating_mul(rows));
                     self.complete_node(id);
                 }
-                Action::HostCopy { .. } | Action::Allocation { .. } | Action::Release { .. } => {
+                Action::HostCopy { .. }
+                | Action::HostCode(_)
+                | Action::Allocation { .. }
+                | Action::Release { .. } => {
                     self.rows_pass(id, &action);
                     self.complete_node(id);
                 }

@@ -63,6 +63,7 @@ impl Core {
             said: fault.said.clone(),
             help: fault.help.clone(),
             site: fault.site.map(|site| self.site(&site)),
+            host: None,
             grid_path: fault.site.map_or_else(Vec::new, |site| self.grid_path(site.grid)),
             address: fault.address,
             allocation: near.map(|record| self.allocation(&record)),

@@ -28,6 +28,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether this is a host function, not the host code that launches.
+pub fn is_in_a_function() -> bool {
+    CALLS_BACK.try_with(Cell::get).unwrap_or(false)
+}
+
 /// The host functions of a device.
 #[derive(Default)]
 pub struct HostFunctions {
@@ -73,9 +78,19 @@ fn begin(state: Arc<Mutex<State>>, due: Arc<(Mutex<usize>, Condvar)>) -> Sender<
             let done = {
                 let mut state = lock(&state);
                 super::streams::arrive(&mut state.emulator);
-                state.wait_for(Work::Turn(stream))
+                state.emulator.hear_host_code();
+                state.emulator.set_function_waits(true);
+                let done = state.wait_for(Work::Turn(stream));
+                state.emulator.set_function_waits(false);
+                done
             };
             work(done.err().map_or(CudaError::SUCCESS, |error| error.code));
+            let mut state = lock(&state);
+            state.emulator.set_function_waits(true);
+            // A stream that is gone has nothing behind the function.
+            let _ = state.emulator.function_did(stream);
+            state.emulator.set_function_waits(false);
+            drop(state);
             *lock(&due.0) -= 1;
             due.1.notify_all();
         }

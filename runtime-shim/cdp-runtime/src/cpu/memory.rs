@@ -111,6 +111,7 @@ impl Memory for CpuDevice {
         // SAFETY: the memory is there until it is unregistered, as CUDA demands of the caller.
         unsafe { self.state().register(address, bytes)? };
         locked(&self.host_memory).registered.insert(address);
+        super::host_code::register(address, bytes);
         Ok(())
     }
 
@@ -118,7 +119,9 @@ impl Memory for CpuDevice {
         if !locked(&self.host_memory).registered.remove(&address) {
             return Err(CudaError::HOST_MEMORY_NOT_REGISTERED.into());
         }
-        self.state().unregister(address)
+        let done = self.state().unregister(address);
+        super::host_code::unregister(address);
+        done
     }
 
     fn advise(&self, address: u64, bytes: u64, advice: u32, location: Location) -> Result<()> {

@@ -8,6 +8,7 @@
 mod array;
 mod clusters;
 mod host;
+mod host_code;
 mod memory;
 mod modules;
 #[cfg(unix)]
@@ -108,13 +109,28 @@ pub struct CpuDevice {
 impl CpuDevice {
     /// A device that claims compute capability `capability` (90 for 9.0).
     pub fn new(options: CpuOptions, capability: u32, sinks: Sinks) -> Result<CpuDevice> {
-        let emulator = cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
+        let mut emulator =
+            cdp_emulator::Emulator::new(options.config(capability)).map_err(convert)?;
+        if options.checks.follow_memory() {
+            emulator.listen(host_code::log());
+        }
+        let addresses = emulator.addresses();
         let calls = Calls::default();
         let state = Arc::new_cyclic(|state| {
             let seeded = options.schedule_seed.is_some();
             let unasked = Unasked::new(state.clone(), calls.clone(), seeded);
             Mutex::new(State::new(emulator, sinks, unasked))
         });
+        if options.checks.follow_memory() {
+            let state = Arc::downgrade(&state);
+            host_code::listen(addresses, move || {
+                if let Some(state) = state.upgrade()
+                    && let Ok(mut state) = state.try_lock()
+                {
+                    state.emulator.hear_host_code();
+                }
+            });
+        }
         let (arrays, host_memory, hints, mapped) = <_>::default();
         let host_functions = HostFunctions::default();
         Ok(CpuDevice {
@@ -141,6 +157,7 @@ impl CpuDevice {
         // A panic in the emulator is a bug of ours; the next call sees the state it left.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         streams::arrive(&mut state.emulator);
+        state.emulator.hear_host_code();
         state
     }
 

@@ -37,6 +37,11 @@ pub struct CheckSet {
 }
 
 impl CheckSet {
+    /// Whether accesses to memory are looked at.
+    pub fn follow_memory(&self) -> bool {
+        self.races || self.siblings || self.init || self.bounds
+    }
+
     /// The names of the checks, for messages.
     pub const NAMES: &str = "race, init, bounds, leak, divide, siblings or all";
 

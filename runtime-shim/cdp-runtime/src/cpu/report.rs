@@ -16,6 +16,7 @@ pub fn human(report: &Report) -> String {
     let named = with_source_names(report);
     let text = named.to_string();
     let source = report.site.as_ref().and_then(|site| site.source.as_ref());
+    let source = source.or(report.host.as_ref());
     let first = format!("{}: {}", named.kind.name(), named.message);
     let rest = text.strip_prefix(&first).unwrap_or("").trim_start_matches('\n');
     // The first line after the sentence is where it was.
@@ -102,6 +103,7 @@ pub fn json_line(report: &Report) -> String {
         "help": report.help,
         "cuda_error": { "code": code.0, "name": code.name().to_string_lossy() },
         "site": report.site.as_ref().map(site),
+        "host": report.host.as_ref().map(source),
         "grid_path": report.grid_path.iter().map(step).collect::<Vec<_>>(),
         "address": report.address.map(hex),
         "allocation": report.allocation.as_ref().map(allocation),
@@ -141,6 +143,7 @@ fn related(related: &Related) -> Value {
     json!({
         "what": related.what,
         "site": related.site.as_ref().map(site),
+        "host": related.host.as_ref().map(source),
         "grid_path": related.grid_path.iter().map(step).collect::<Vec<_>>(),
     })
 }

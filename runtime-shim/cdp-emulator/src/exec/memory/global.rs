@@ -190,6 +190,9 @@ pub fn global<const S: usize, const WRITE: bool>(
             }
         }
     }
+    if !WRITE {
+        door::seen(machine, block, warp, access.order, at, mask);
+    }
     if WRITE {
         block.counters.store_transactions += transactions;
     } else {

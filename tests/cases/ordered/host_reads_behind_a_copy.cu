@@ -1,0 +1,16 @@
+// Host code waits for the stream of a copy into pinned memory.
+__global__ void write(int *p) { p[threadIdx.x] = 5; }
+int main()
+{
+    int *p, *h;
+    cudaMalloc(&p, 256);
+    cudaMallocHost(&h, 256);
+    h[3] = 0;
+    cudaStream_t s;
+    cudaStreamCreate(&s);
+    write<<<1, 64, 0, s>>>(p);
+    cudaMemcpyAsync(h, p, 256, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    bool wrong = h[3] != 5;
+    return wrong || cudaDeviceSynchronize() != cudaSuccess;
+}
