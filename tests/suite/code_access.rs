@@ -1,5 +1,6 @@
 //! What device code must look like for the sake of its speed, part three: parts of vectors, arrays of library functions, questions for
-//! ranges, values that two conditions choose, copies to tiles. Each is a shape that was measured on a GPU
+//! ranges, values that two conditions choose, copies to tiles, exact powers, short numbers,
+//! distances, pairs in shared memory, loops that end early or go over bits. Each is a shape that was measured on a GPU
 //! (`compiler/docs/device-speed.md`); loops over arrays and tiles themselves are `code_shapes.rs`.
 
 use libtest_mimic::Trial;
@@ -8,7 +9,7 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 7] = [
+    let tests: [(&str, fn() -> Outcome); 8] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -16,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         ("the_last_of_two_conditions_chooses", chosen),
         ("copies_of_few_turns_load_together", copies),
         ("what_turns_of_a_loop_that_is_gone_share_is_computed_once", shared),
+        ("distances_of_bytes_are_one_instruction", bytes),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -87,4 +89,15 @@ fn shared() -> Outcome {
     let turn =
         text.split("$L__").max_by_key(|part| part.matches("ld.shared").count()).unwrap_or_default();
     expect(turn, &[("mul.wide", 0)])
+}
+
+fn bytes() -> Outcome {
+    let parameters = "unsigned *o";
+    for function in ["__vsadu4", "__vabsdiffu4", "__vsads4", "__vabsdiffs4"] {
+        expect(
+            &ptx(parameters, &format!("    o[0] = {function}(o[1], o[2]);"))?,
+            &[("vabsdiff4.u32", 1), ("prmt", 0)],
+        )?;
+    }
+    Ok(())
 }

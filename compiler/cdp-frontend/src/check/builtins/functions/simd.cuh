@@ -1,6 +1,6 @@
 // SIMD within a word: two half-words or four bytes in an `unsigned`, and the DPX functions.
 //
-// No current machine has the byte forms, and only sm_90 has some half-word ones, so these are
+// Of the byte forms machines have absolute differences alone, and only sm_90 has some half-word ones, so the others are
 // written over whole words: H is the top bit of each lane, L the lowest, M all but the top. Sums
 // are made without the top bits, which are then put right by exclusive or, so that nothing carries
 // from lane to lane; comparisons leave their answer in the top bits, from where `prmt` spreads it.
@@ -50,11 +50,6 @@ each $N | $H | $M | $L | $S | $SPREAD {
     unsigned __vabs$N(unsigned a) { unsigned m = __cdp_spread$N(a); return (a ^ m) + (m & $L); }
     /// Absolute value of each lane, saturated.
     unsigned __vabsss$N(unsigned a) { unsigned r = __vabs$N(a); return r - ((r & $H) >> $S); }
-    /// Absolute difference of each lane.
-    unsigned __vabsdiffu$N(unsigned a, unsigned b)
-        { unsigned m = __vcmpltu$N(a, b); return (__vsub$N(a, b) ^ m) + (m & $L); }
-    unsigned __vabsdiffs$N(unsigned a, unsigned b)
-        { unsigned m = __vcmplts$N(a, b); return (__vsub$N(a, b) ^ m) + (m & $L); }
     /// Average of each lane, rounded up.
     unsigned __vavgu$N(unsigned a, unsigned b) { return (a | b) - (((a ^ b) & ~$L) >> 1); }
     /// Average of each lane, rounded down.
@@ -113,15 +108,25 @@ each $SIGN {
         : { unsigned m = __vcmplt$SIGN2(a, b); return (a & m) | (b & ~m); }
     unsigned __vmin$SIGN4(unsigned a, unsigned b)
         { unsigned m = __vcmplt$SIGN4(a, b); return (a & m) | (b & ~m); }
+    /// Absolute difference of each lane.
+    unsigned __vabsdiff$SIGN2(unsigned a, unsigned b)
+        { unsigned m = __vcmplt$SIGN2(a, b); return (__vsub2(a, b) ^ m) + (m & 0x00010001u); }
     /// The sum of the absolute differences of all lanes.
     unsigned __vsad$SIGN2(unsigned a, unsigned b)
         { unsigned r = __vabsdiff$SIGN2(a, b); return (r & 0xffffu) + (r >> 16); }
-    unsigned __vsad$SIGN4(unsigned a, unsigned b) { return __cdp_sum4(__vabsdiff$SIGN4(a, b)); }
 }
+
+// The one byte form that machines have, whose summand is nothing here. Numbers with a sign are as far from each other as the same
+// numbers moved up by 128.
 /// A step of the SIMD functions.
-unsigned __cdp_sum4(unsigned a) {
-    unsigned t = (a & 0x00ff00ffu) + ((a >> 8) & 0x00ff00ffu); return (t & 0xffffu) + (t >> 16);
-}
+unsigned __cdp_distances4(unsigned a, unsigned b, unsigned c) = ptx "vabsdiff4.u32.u32.u32";
+unsigned __cdp_distance4(unsigned a, unsigned b, unsigned c) = ptx "vabsdiff4.u32.u32.u32.add";
+/// Absolute difference of each lane.
+unsigned __vabsdiffu4(unsigned a, unsigned b) { return __cdp_distances4(a, b, 0); }
+unsigned __vabsdiffs4(unsigned a, unsigned b) { return __cdp_distances4(a ^ 0x80808080u, b ^ 0x80808080u, 0); }
+/// The sum of the absolute differences of all lanes.
+unsigned __vsadu4(unsigned a, unsigned b) { return __cdp_distance4(a, b, 0); }
+unsigned __vsads4(unsigned a, unsigned b) { return __cdp_distance4(a ^ 0x80808080u, b ^ 0x80808080u, 0); }
 
 // The DPX functions of one type.
 each $T | $N | $MAX | $MIN | $SUM {
