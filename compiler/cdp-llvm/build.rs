@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     "src/codegen.cpp",
     "src/divide.cpp",
     "src/scope.cpp",
+    "src/exact.cpp",
     "src/guard.cpp",
     "src/ifs.cpp",
     "src/inline.cpp",

@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 8] = [
+    let tests: [(&str, fn() -> Outcome); 9] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         ("the_last_of_two_conditions_chooses", chosen),
         ("copies_of_few_turns_load_together", copies),
         ("what_turns_of_a_loop_that_is_gone_share_is_computed_once", shared),
+        ("powers_and_logarithms_that_are_exact_are_known", powers),
         ("distances_of_bytes_are_one_instruction", bytes),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
@@ -89,6 +90,21 @@ fn shared() -> Outcome {
     let turn =
         text.split("$L__").max_by_key(|part| part.matches("ld.shared").count()).unwrap_or_default();
     expect(turn, &[("mul.wide", 0)])
+}
+
+/// A sum by halves as text books write it: four steps, without divisions. What is not exact is left to the GPU.
+fn powers() -> Outcome {
+    let body = "    __shared__ float s[16][16];\n    int x = threadIdx.x, y = threadIdx.y;\n    s[y][x] = o[y * 16 + x];\n    \
+                __syncthreads();\n    for (int i = 1; i <= __log2f(16); i++) {\n        int power = __powf(2, i);\n        \
+                if (y % power == 0) s[y][x] += s[y + power / 2][x];\n        __syncthreads();\n    }\n    o[y * 16 + x] = s[y][x];";
+    expect(
+        &ptx("float *o", body)?,
+        &[("ex2", 0), ("lg2", 0), ("rem", 0), ("div", 0), ("bar.sync", 5)],
+    )?;
+    expect(
+        &ptx("float *o", "    *o = __log2f(3.0f) + __powf(2, 0.5f) + __powf(2, 1000);")?,
+        &[("ex2", 2), ("lg2", 1)],
+    )
 }
 
 fn bytes() -> Outcome {

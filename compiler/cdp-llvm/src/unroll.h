@@ -2,7 +2,8 @@
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
-// last elements of groups (masks.cpp), comparisons with null (null.cpp), and what is inlined (inline.cpp).
+// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), 
+// and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -130,6 +131,11 @@ struct SelectValues : llvm::PassInfoMixin<SelectValues> {
 
 /// Makes trees of comparisons of switches.
 struct CompareCases : llvm::PassInfoMixin<CompareCases> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Gives approximations the answers that are exact.
+struct FoldExact : llvm::PassInfoMixin<FoldExact> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
