@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 9] = [
+    let tests: [(&str, fn() -> Outcome); 11] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -18,6 +18,8 @@ pub fn trials() -> Vec<Trial> {
         ("copies_of_few_turns_load_together", copies),
         ("what_turns_of_a_loop_that_is_gone_share_is_computed_once", shared),
         ("powers_and_logarithms_that_are_exact_are_known", powers),
+        ("sums_of_short_numbers_fill_registers", sums),
+        ("distances_are_one_instruction", distances),
         ("distances_of_bytes_are_one_instruction", bytes),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
@@ -105,6 +107,35 @@ fn powers() -> Outcome {
         &ptx("float *o", "    *o = __log2f(3.0f) + __powf(2, 0.5f) + __powf(2, 1000);")?,
         &[("ex2", 2), ("lg2", 1)],
     )
+}
+
+/// Of bytes, in a `short`: neither in 16 bits nor by the larger and the smaller one; and cut where it ends.
+fn sums() -> Outcome {
+    let body = "    unsigned short sum = 0;\n    for (int i = 0; i < 4; i++) sum += abs((int)a[i] - b[i]);\n    o[0] = sum / 3;";
+    let parameters = "const unsigned char *__restrict__ a, const unsigned char *__restrict__ b, int *__restrict__ o";
+    expect(&ptx(parameters, body)?, &[("sad.s32", 4), ("min.", 0), ("add.s16", 0)])?;
+    let turns = "    unsigned short sum = 0;\n    for (int i = 0; i < o[0]; i++) sum += (o[i] >> 3) * 5;\n    o[0] = sum;";
+    expect(&ptx("int *o", turns)?, &[("add.s16", 0), ("mul.lo.s16", 0)])
+}
+
+/// In C's ways of saying it, with what they are added to; not where a difference may have wrapped.
+fn distances() -> Outcome {
+    let parameters =
+        "const int *__restrict__ a, const unsigned *__restrict__ u, int *__restrict__ o";
+    expect(
+        &ptx(parameters, "    o[0] = abs(a[0] - a[1]) + a[2];")?,
+        &[("sad.s32", 1), ("add.s32", 0)],
+    )?;
+    expect(
+        &ptx(parameters, "    o[0] = u[0] > u[1] ? u[0] - u[1] : u[1] - u[0];")?,
+        &[("sad.u32", 1), ("setp", 0)],
+    )?;
+    expect(
+        &ptx(parameters, "    o[0] = a[0] < a[1] ? a[1] - a[0] : a[0] - a[1];")?,
+        &[("sad.s32", 1), ("setp", 0)],
+    )?;
+    expect(&ptx(parameters, "    o[0] = max(u[0], u[1]) - min(u[0], u[1]);")?, &[("sad.u32", 1)])?;
+    expect(&ptx(parameters, "    o[0] = abs((int)(u[0] - u[1]));")?, &[("sad", 0), ("abs.s32", 1)])
 }
 
 fn bytes() -> Outcome {

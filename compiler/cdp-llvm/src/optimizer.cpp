@@ -93,7 +93,7 @@ struct CdpOptimizer {
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
           Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("add-lower", AddLower()) ||
           Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||
-          Is("fold-exact", FoldExact()) ||
+          Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
       FunctionPassManager Body, Around;

@@ -2,7 +2,7 @@
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
-// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), 
+// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), 
 // and what is inlined (inline.cpp).
 
 #pragma once
@@ -136,6 +136,11 @@ struct CompareCases : llvm::PassInfoMixin<CompareCases> {
 
 /// Gives approximations the answers that are exact.
 struct FoldExact : llvm::PassInfoMixin<FoldExact> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Computes sums of short numbers in whole registers, and distances of numbers at once.
+struct WidenShorts : llvm::PassInfoMixin<WidenShorts> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
