@@ -32,6 +32,7 @@ const FILES: &[&str] = &[
     "src/ptxas.cpp",
     "src/raise.cpp",
     "src/ranges.cpp",
+    "src/shared.cpp",
     "src/shorts.cpp",
     "src/split.cpp",
     "src/steps.cpp",

@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 11] = [
+    let tests: [(&str, fn() -> Outcome); 12] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         ("sums_of_short_numbers_fill_registers", sums),
         ("distances_are_one_instruction", distances),
         ("distances_of_bytes_are_one_instruction", bytes),
+        ("pairs_in_shared_memory_are_read_at_once", pairs),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -147,4 +148,18 @@ fn bytes() -> Outcome {
         )?;
     }
     Ok(())
+}
+
+/// Also where a pointer moves; not where a word lies between.
+fn pairs() -> Outcome {
+    let body = |place: &str| {
+        format!(
+            "    __shared__ float s[2048];\n    for (int i = threadIdx.x; i < 2048; i += blockDim.x) s[i] = o[i];\n    \
+             __syncthreads();\n    for (int p = threadIdx.x; p < 1000; p += blockDim.x) {{\n        int i = {place};\n        \
+             float a = s[i], b = s[i + 1];\n        s[i] = a + b;\n        s[i + 1] = a - b;\n    }}\n    \
+             __syncthreads();\n    o[threadIdx.x] = s[threadIdx.x];"
+        )
+    };
+    expect(&ptx("float *o", &body("2 * p"))?, &[("ld.shared.v2", 1), ("st.shared.v2", 1)])?;
+    expect(&ptx("float *o", &body("2 * p + 1"))?, &[("ld.shared.v2", 0), ("st.shared.v2", 0)])
 }

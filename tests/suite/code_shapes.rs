@@ -548,7 +548,7 @@ fn groups() -> Outcome {
                 __syncthreads();\n    float sum = 0;\n    for (int i = 0; i < 8; i++) sum = sum * 3 + s[g + i];\n    \
                 o[t] = sum;";
     let text = ptx("const float *__restrict__ in, float *__restrict__ o", body)?;
-    expect(&text, &[("or.b32", 0), ("+28]", 1)])
+    expect(&text, &[("or.b32", 0), ("ld.shared.v4", 2)])
 }
 
 /// What a parameter leads to is read in front of a loop that counts in shared memory, as it is not where the loop counts in

@@ -93,7 +93,7 @@ struct CdpOptimizer {
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
           Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("add-lower", AddLower()) ||
           Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||
-          Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) ||
+          Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) || Is("align-accesses", AlignAccesses()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
       FunctionPassManager Body, Around;
@@ -155,6 +155,7 @@ extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module
   if (Error E = Optimizer->Builder.parsePassPipeline(Passes, StringRef(Pipeline, Size)))
     return LLVMCreateMessage(toString(std::move(E)).c_str());
   haveMatricesReturn(*unwrap(Module));
+  alignShared(*unwrap(Module));
   Passes.run(*unwrap(Module), Optimizer->Modules);
   Optimizer->Modules.clear();
   Optimizer->Components.clear();

@@ -2,7 +2,7 @@
 // constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
-// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), 
+// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),
 // and what is inlined (inline.cpp).
 
 #pragma once
@@ -141,6 +141,14 @@ struct FoldExact : llvm::PassInfoMixin<FoldExact> {
 
 /// Computes sums of short numbers in whole registers, and distances of numbers at once.
 struct WidenShorts : llvm::PassInfoMixin<WidenShorts> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Has shared arrays begin where the widest accesses may.
+void alignShared(llvm::Module &M);
+
+/// Gives accesses to shared variables the alignment that their places have.
+struct AlignAccesses : llvm::PassInfoMixin<AlignAccesses> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
