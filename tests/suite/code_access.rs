@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 12] = [
+    let tests: [(&str, fn() -> Outcome); 14] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -22,6 +22,8 @@ pub fn trials() -> Vec<Trial> {
         ("distances_are_one_instruction", distances),
         ("distances_of_bytes_are_one_instruction", bytes),
         ("pairs_in_shared_memory_are_read_at_once", pairs),
+        ("loops_that_may_end_early_are_unrolled", early),
+        ("loops_over_bits_are_unrolled_in_full", bits),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -162,4 +164,28 @@ fn pairs() -> Outcome {
     };
     expect(&ptx("float *o", &body("2 * p"))?, &[("ld.shared.v2", 1), ("st.shared.v2", 1)])?;
     expect(&ptx("float *o", &body("2 * p + 1"))?, &[("ld.shared.v2", 0), ("st.shared.v2", 0)])
+}
+
+/// Where the last turn is known: eight turns ask once how many there were.
+fn early() -> Outcome {
+    let parameters =
+        "const int *__restrict__ a, const int *__restrict__ b, int *__restrict__ o, int n";
+    let body = |end: &str| {
+        format!("    int i = 0;\n    while (i < {end} && a[i] == b[i]) i++;\n    *o = i;")
+    };
+    expect(&ptx(parameters, &body("64"))?, &[("ld.global", 16)])?;
+    expect(&ptx(parameters, &body("n"))?, &[("ld.global", 2)])
+}
+
+/// Shifts are by constants then; not where a turn asks memory.
+fn bits() -> Outcome {
+    let body = |read: &str| {
+        format!(
+            "    unsigned long long x = *o, moved = 0;\n    for (int i = 0; i < 64; i++)\n        \
+             moved |= (x >> {read} & 1) << (i == 63 ? 63 : i * 16 % 63);\n    *o = moved;"
+        )
+    };
+    let parameters = "const unsigned char *__restrict__ in, unsigned long long *__restrict__ o";
+    expect(&ptx(parameters, &body("i"))?, &[("bra", 0)])?;
+    expect(&ptx(parameters, &body("(in[i] & 63)"))?, &[("ld.global.nc.b8", 8)])
 }

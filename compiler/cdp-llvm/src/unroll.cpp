@@ -35,6 +35,8 @@ namespace {
 constexpr unsigned FullSize = 1000, FullCount = 32;
 /// The same where that makes the places of a local array known.
 constexpr unsigned LocalSize = 4000, LocalCount = 128;
+/// Most instructions of all turns of a loop of up to so many turns that asks for no memory.
+constexpr unsigned BitsSize = 1200, BitsCount = 64;
 /// Most places of a loop's arrays that may so become registers, of which a thread has at most 255.
 constexpr uint64_t LocalPlaces = 208;
 /// Most instructions of a loop that is unrolled in part.
@@ -296,6 +298,22 @@ bool isShortOfMatrices(const Loop &L) {
   return Matrices && Size * PartCount <= PartSize;
 }
 
+/// Whether an innermost loop with one end only computes, as over the bits of a number: in full, what it computes from the number of a
+/// turn are constants.
+bool asksNoMemory(const Loop &L) {
+  return L.isInnermost() && L.getExitingBlock() && none_of(L.blocks(), [](const BasicBlock *Block) {
+    return any_of(*Block, [](const Instruction &I) { return I.mayReadOrWriteMemory(); });
+  });
+}
+
+/// Whether a short loop ends with its last turn, or before that by one question. Several turns then need not ask how many there were.
+bool leavesEarly(const Loop &L) {
+  constexpr unsigned MostBlocks = 3;
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  return L.isInnermost() && Exiting.size() == 2 && L.getNumBlocks() <= MostBlocks;
+}
+
 /// The limits for a loop; `Turns` is their number or 0.
 TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts &Known,
                                                  bool FullOnly) {
@@ -310,6 +328,10 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
     Limits.Threshold = LocalSize * L.getNumBlocks();
     Limits.FullUnrollMaxCount = LocalCount;
   }
+  if (Turns > FullCount && Turns <= BitsCount && asksNoMemory(L) && sizeOfTurns(L, Turns, Known.Evolution) <= BitsSize) {
+    Limits.Threshold = LocalSize;
+    Limits.FullUnrollMaxCount = BitsCount;
+  }
   Limits.PartialThreshold = Turns ? KnownPartSize : PartSize;
   if (!Turns)
     Limits.DefaultUnrollRuntimeCount = Limits.MaxCount = FullOnly ? PartCount : partCount(L);
@@ -317,6 +339,10 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   Limits.MaxUpperBound = PartCount;
   Limits.SCEVExpansionBudget = TripCountBudget;
   Limits.Partial = Limits.Runtime = !FullOnly && L.isInnermost() && L.getExitingBlock();
+  if (!FullOnly && Turns && leavesEarly(L)) {
+    Limits.Partial = true;
+    Limits.MaxCount = ManyCount;
+  }
   if (Limits.Partial && callsFunctions(L, Known.Target))
     Limits.Partial = Limits.Runtime = false;
   if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))
