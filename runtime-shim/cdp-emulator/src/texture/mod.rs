@@ -558,17 +558,17 @@ pub mod tests {
     fn borders_are_what_texels_can_hold() {
         use ChannelKind::{Float, Signed, Unsigned};
         let cases = [
-            (Unsigned, 8, 0.5, 0.498_039_216),
-            (Unsigned, 8, 0.1, 0.098_039_217_3),
-            (Unsigned, 8, 0.2495, 0.250_980_407),
+            (Unsigned, 8, 0.5, 127.0 / 255.0),
+            (Unsigned, 8, 0.1, 25.0 / 255.0),
+            (Unsigned, 8, 0.2495, 64.0 / 255.0),
             (Unsigned, 8, -0.5, 0.0),
             (Unsigned, 8, 1.5, 1.0),
-            (Signed, 8, 0.25, 0.251_968_503),
-            (Signed, 8, -0.5, -0.496_062_994),
-            (Unsigned, 16, 0.001, 0.000_991_836_423),
-            (Unsigned, 16, 0.25, 0.250_003_815),
-            (Signed, 16, 0.00197, 0.001_953_184_6),
-            (Float, 16, 0.3, 0.299_804_688),
+            (Signed, 8, 0.25, 32.0 / 127.0),
+            (Signed, 8, -0.5, -63.0 / 127.0),
+            (Unsigned, 16, 0.001, 65.0 / 65535.0),
+            (Unsigned, 16, 0.25, 16384.0 / 65535.0),
+            (Signed, 16, 0.00197, 64.0 / 32767.0),
+            (Float, 16, 0.3, 307.0 / 1024.0),
             (Float, 32, -2.0, -2.0),
         ];
         for (channel_kind, channel_bits, asked, expected) in cases {
