@@ -342,7 +342,11 @@ impl Balancer<'_> {
     /// Closes the innermost bracket that is open at the end of the file: where the indentation says so, or there.
     fn close_at_end(&mut self) {
         if self.at_end == 0 {
-            return self.close_before(self.open[0], self.tokens.len());
+            // Nothing is open where a file was cut off behind a bracket that closes nothing.
+            if let Some(&open) = self.open.first() {
+                self.close_before(open, self.tokens.len());
+            }
+            return;
         }
         self.at_end -= 1;
         let open = self.open[self.open.len() - 1];
