@@ -166,8 +166,11 @@ impl Balancer<'_> {
     /// shows that its body has begun: at the first new line after them. Nobody writes the parts of an `if` on
     /// several lines.
     fn end_of_head(&self, open: usize, at: usize, parts: usize) -> Option<usize> {
+        if at - open > FAR {
+            return None;
+        }
         let (mut depth, mut semicolons, mut line) = (0, 0, None);
-        for inside in (open + 1..at).take(FAR) {
+        for inside in open + 1..at {
             let Token { kind, flags, .. } = self.tokens[inside];
             if depth == 0 {
                 line = line.or(flags.has(Flags::LINE_START).then_some(inside));
