@@ -92,6 +92,7 @@ const LINTS: &[(Code, &str, Level)] = &[
     (W0735, "sizeof-pointer-div", Warn),
     (W0736, "jump-past-initialisation", Warn),
     (W0737, "pointer-arith", Warn),
+    (W0738, "implicit-int", Warn),
     (W0901, "clang", Warn),
     (W0902, "launch-limits", Warn),
 ];

@@ -189,6 +189,15 @@ impl Parser<'_> {
         } else if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
             self.push_type(out, TypeSpecKind::Error, path.start);
+        } else if self.is_untyped_main(&path, out) {
+            let span = span(self).before();
+            self.error(
+                Code::W0738,
+                self.span_at(path.start),
+                "`main` has no return type: `int` is meant",
+            )
+            .suggest("write it", span, "int ");
+            out.types.push(TypeSpec { kind: TypeSpecKind::Builtin(Basic::Int), span });
         } else if self.is_untyped(&path, out.context, start) {
             self.report_untyped(&path);
             out.ty = Some(TypeSpec { kind: TypeSpecKind::Error, span: span(self).before() });
@@ -221,6 +230,14 @@ impl Parser<'_> {
                 Context::Member => !only,
                 _ => !only || next == Some(T::LParen),
             }
+    }
+
+    /// Whether a program's `main` is declared as in C before 1999, which nvcc takes.
+    fn is_untyped_main(&self, path: &Path, out: &Specifiers) -> bool {
+        out.context == Context::File
+            && !path.qualified
+            && self.kind_at(path.end) == Some(T::LParen)
+            && self.text_at(path.last) == "main"
     }
 
     /// A name that stands for a type and is none; reported once.
@@ -287,9 +304,7 @@ impl Parser<'_> {
         let function = self.kind_at(path.end) == Some(T::LParen);
         let what = if function { "return type" } else { "type" };
         let found = self.error(Code::E0204, span, format!("`{name}` has no {what}"));
-        if name == "main" {
-            found.suggest("write the type before it", span.before(), "int ");
-        } else if function {
+        if function {
             found
                 .help("write the type before it, for example `void`")
                 .note(format!("if `{name}` is meant to be a macro, no such macro is defined"));
