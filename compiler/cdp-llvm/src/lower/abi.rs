@@ -345,6 +345,15 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
     }
 
+    /// What every function of device code says of its arithmetic.
+    pub fn floating_mode(&self, value: FunctionValue<'ctx>) {
+        if self.ir.fast_math.ftz {
+            let (name, mode) = ("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+            let attribute = self.context.create_string_attribute(name, mode);
+            value.add_attribute(AttributeLoc::Function, attribute);
+        }
+    }
+
     /// Kernel properties and floating-point mode, in the spelling of LLVM 22's NVPTX back end.
     fn device_attributes(&self, id: FuncId, value: FunctionValue<'ctx>) {
         let function = self.ir.function(id);
@@ -352,9 +361,7 @@ impl<'ctx> Unit<'_, 'ctx> {
             let attribute = self.context.create_string_attribute(name, text);
             value.add_attribute(AttributeLoc::Function, attribute);
         };
-        if self.ir.fast_math.ftz {
-            text("denormal-fp-math-f32", "preserve-sign,preserve-sign");
-        }
+        self.floating_mode(value);
         if function.kind != FunctionKind::Kernel {
             return;
         }
