@@ -231,15 +231,20 @@ impl LlvmModule {
     fn define_recorded_launches(&self) {
         let Some(abi) = self.optimized.recorded else { return };
         let (context, module, _) = self.parts();
-        let linked = code::link(context, module, abi);
+        let direct = &self.optimized.direct;
+        let linked = if direct.is_empty() { Ok(()) } else { direct.link(context, module) };
+        let linked = linked.and_then(|()| code::link(context, module, abi));
         debug_assert!(linked.is_ok(), "{linked:?}");
     }
 
     /// Puts the functions of recorded launches into PTX of this module, where it declares them.
     pub(crate) fn put_recorded_launches(&self) -> impl Fn(String) -> String + use<> {
         let (recorded, target) = (self.optimized.recorded, self.target);
+        let direct = self.optimized.direct.clone();
         move |ptx| match (recorded, target) {
-            (Some(abi), CodeTarget::Device { address_bits }) => code::put(ptx, abi, address_bits),
+            (Some(abi), CodeTarget::Device { address_bits }) => {
+                code::put(ptx, abi, address_bits, &direct)
+            }
             _ => ptx,
         }
     }

@@ -2,12 +2,16 @@
 //!
 //! What is absent: what they hold ([`super::gather`], [`super::queue`]).
 
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue};
+
 use super::argument::Argument;
 use super::carry::found_sums;
 use super::parent::{LaunchSite, Parent};
 use super::queue::{self, Queue};
-use super::{Pass, Plan, gather, prepare, sums};
+use super::{Pass, Plan, code, gather, prepare, sums};
 use crate::error::{Result, bug};
+use crate::options::LaunchOpt;
+use crate::raw;
 
 /// A kernel whose launches are aggregated, on its way into the module.
 pub(super) struct Gathered {
@@ -24,7 +28,34 @@ pub(super) fn alone_in_warp(plan: &Plan<'_>) -> bool {
     plan.single && plan.child.is_none() && plan.site.in_null_stream()
 }
 
+/// So many sites have what a queue's functions do inlined in `fast`.
+const FEW_QUEUES: usize = 2;
+
 impl<'ctx> Pass<'_, 'ctx> {
+    /// Gives few sites in `fast` what a queue's functions do: their calls can be noticed in grids of some ten microseconds.
+    /// In `safe`, the default, it matters more how long compiling takes.
+    pub(super) fn inline_queues(&self, sites: usize) -> Result<()> {
+        match self.options.launch_opt == LaunchOpt::Fast && (1..=FEW_QUEUES).contains(&sites) {
+            true => code::link_queue(self.context, self.module, self.options.abi),
+            false => Ok(()),
+        }
+    }
+
+    /// Has a kernel call a function with its parameters, and do nothing else.
+    pub(super) fn enter(&self, kernel: FunctionValue<'ctx>, entry: &str) -> Result<()> {
+        let entry = self.module.get_function(entry);
+        let entry = entry.ok_or_else(|| bug("optimise launches", "a kernel without an entry"))?;
+        raw::delete_body(kernel);
+        let block = self.context.append_basic_block(kernel, "entry");
+        let builder = self.context.create_builder();
+        builder.position_at_end(block);
+        let operands: Vec<BasicMetadataValueEnum<'ctx>> =
+            kernel.get_param_iter().map(BasicMetadataValueEnum::from).collect();
+        builder.build_direct_call(entry, &operands, "")?;
+        builder.build_return(None)?;
+        Ok(())
+    }
+
     /// Notes the kernel of a site whose launches are aggregated.
     pub(super) fn gathered(&self, plan: &Plan<'ctx>, gathered: &mut Vec<Gathered>) {
         let Some(index) = plan.gather else { return };

@@ -13,6 +13,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
@@ -62,6 +63,8 @@ void foldGlobalIndex(Function &Body, unsigned First) {
   Value *Block = Body.getArg(First + BlockIdx), *Thread = Body.getArg(First + ThreadIdx);
   Value *Threads = Body.getArg(First + BlockDim), *Global = Body.getArg(First + GlobalX);
   auto Wide = [](Value *V) { return m_ZExtOrSExt(m_Specific(V)); };
+  // What stays behind would count as a use of the parameters.
+  SmallVector<WeakTrackingVH, 8> Behind;
   for (Instruction &I : make_early_inc_range(instructions(Body))) {
     Value *Base = nullptr, *Found = nullptr;
     IRBuilder<> Builder(&I);
@@ -79,8 +82,10 @@ void foldGlobalIndex(Function &Body, unsigned First) {
     if (!Found)
       continue;
     I.replaceAllUsesWith(Found);
+    Behind.append(I.op_begin(), I.op_end());
     I.eraseFromParent();
   }
+  RecursivelyDeleteTriviallyDeadInstructionsPermissive(Behind);
 }
 
 /// A kernel's struct parameters are its own, and a thread may change them: the body works on copies.

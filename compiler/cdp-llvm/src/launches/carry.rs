@@ -27,10 +27,10 @@ use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::nested::{Nested, without_records};
 use super::sequence::{self, Sequence};
-use super::{Pass, Plan, Plans, code, door, prepare, ranges, sums};
+use super::{Pass, Plan, Plans, direct, door, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
-use crate::options::{DebugInfo, LaunchOpt};
+use crate::options::DebugInfo;
 use crate::raw;
 use crate::raw::view::{View, kernel_body};
 
@@ -39,8 +39,6 @@ const INLINED_INSTRUCTIONS: usize = 600;
 /// So many sites, and no more, have the code of their queues inlined. That stands in the launching kernel and in both
 /// kernels that run many of it, and what a chain of kernels gains by it is not worth three times ptxas's time.
 const INLINED_QUEUES: usize = 8;
-/// So many sites have what a queue's functions do inlined in `fast`.
-const FEW_QUEUES: usize = 2;
 /// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
 /// which it may have been launched with before.
 const MOST_REGISTERS: &str = "64";
@@ -56,6 +54,12 @@ struct Sequenced {
 /// Whether a site's function is a queue's code and runs nothing itself.
 fn queued_alone(plan: &Plan<'_>) -> bool {
     plan.gather.is_some() && plan.queued && plan.child.is_none() && plan.sequence.is_none()
+}
+
+/// Whether nothing of a child stands in the function of a site whose launches are recorded.
+fn runs_elsewhere(plan: &Plan<'_>, sequenced: &[Sequenced]) -> bool {
+    let sequence = sequenced.iter().find(|found| plan.sequence == Some(found.index));
+    sequence.is_some_and(|found| plan.child.is_none() || found.sequence.threads.is_some())
 }
 
 impl<'ctx> Pass<'_, 'ctx> {
@@ -90,7 +94,10 @@ impl<'ctx> Pass<'_, 'ctx> {
         {
             let name = format!("__cdp_site_{}", names.len());
             let function = self.function(*parent, plan, name.clone(), &calls, &sequenced, queued);
-            functions += &function.unwrap_or_default();
+            let function = function.unwrap_or_default();
+            if !(runs_elsewhere(plan, &sequenced) && self.site_directly(plan, &name, &function)) {
+                functions += &function;
+            }
             names.push(name);
             self.gathered(plan, &mut gathered);
         }
@@ -131,11 +138,22 @@ impl<'ctx> Pass<'_, 'ctx> {
                     functions += &rounds::threads(threads, child, arguments);
                 }
                 let elsewhere = child.is_some() && sequence.threads.is_some();
-                functions += &sequence.kernel(gather, &name, child, arguments, elsewhere);
+                let kernel = sequence.kernel(gather, &name, child, arguments, elsewhere);
+                let limits = direct::limits(gather.kernel);
+                let is_known_to_llvm = functions.contains(&quoted(&sequence.runner));
+                match elsewhere
+                    && self.makes_directly()
+                    && !is_known_to_llvm
+                    && self.direct.add(&kernel, &limits, self.options.abi).is_some()
+                {
+                    true => declarations += &sequence.declaration(),
+                    false => functions += &kernel,
+                }
                 bodies.push(body);
             }
         }
-        self.link(&definitions, &declarations, &functions, &bodies)?;
+        self.link(&self.visible_for_direct(definitions), &declarations, &functions, &bodies)?;
+        self.keep_for_direct();
         self.inline_queues(all().filter(|plan| plan.gather.is_some() && plan.queued).count())?;
         for Sequenced { index, sequence, .. } in &sequenced {
             if let Ok(gather) = &self.gathers[*index] {
@@ -172,19 +190,13 @@ impl<'ctx> Pass<'_, 'ctx> {
         self.aggregate(&gathered)
     }
 
-    /// Gives few sites in `fast` what a queue's functions do: their calls can be noticed in grids of some ten microseconds.
-    /// In `safe`, the default, it matters more how long compiling takes.
-    fn inline_queues(&self, sites: usize) -> Result<()> {
-        match self.options.launch_opt == LaunchOpt::Fast && (1..=FEW_QUEUES).contains(&sites) {
-            true => code::link_queue(self.context, self.module, self.options.abi),
-            false => Ok(()),
-        }
-    }
-
     /// Makes the kernels that run recorded grids which launch. What these record is for the block that runs them, so their
     /// bodies have nothing of what a kernel does with it where it begins and ends.
-    fn nest(&self, sequenced: &[Sequenced]) -> Result<()> {
+    fn nest(&mut self, sequenced: &[Sequenced]) -> Result<()> {
         let nested = || sequenced.iter().filter(|found| found.sequence.nests);
+        if nested().next().is_none() {
+            return Ok(());
+        }
         let mut bodies = Vec::new();
         let mut kernels = String::new();
         let mut entries = Vec::new();
@@ -208,10 +220,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             entries.push((gather.kernel, nested.entry()));
         }
         let shared = [sequence::HEAD_NAME, ORDER].map(|name| self.module.get_global(name));
-        let linkage = |linkage| shared.iter().flatten().for_each(|v| v.set_linkage(linkage));
-        linkage(Linkage::External);
+        shared.iter().flatten().for_each(|variable| variable.set_linkage(Linkage::External));
         self.link("", &sequence::declarations(), &kernels, &bodies)?;
-        linkage(Linkage::Internal);
+        self.keep_for_direct();
         for Sequenced { index, sequence, .. } in nested() {
             if let Ok(gather) = &self.gathers[*index] {
                 self.limit_blocks(gather, &sequence.runner);
@@ -226,21 +237,6 @@ impl<'ctx> Pass<'_, 'ctx> {
     /// Whether a kernel's body may stand in a function that it calls. Debug information says that it stands in the kernel.
     fn shares_bodies(&self) -> bool {
         self.options.debug == DebugInfo::None
-    }
-
-    /// Has a kernel call a function with its parameters, and do nothing else.
-    fn enter(&self, kernel: FunctionValue<'ctx>, entry: &str) -> Result<()> {
-        let entry = self.module.get_function(entry);
-        let entry = entry.ok_or_else(|| bug("optimise launches", "a kernel without an entry"))?;
-        raw::delete_body(kernel);
-        let block = self.context.append_basic_block(kernel, "entry");
-        let builder = self.context.create_builder();
-        builder.position_at_end(block);
-        let operands: Vec<BasicMetadataValueEnum<'ctx>> =
-            kernel.get_param_iter().map(BasicMetadataValueEnum::from).collect();
-        builder.build_direct_call(entry, &operands, "")?;
-        builder.build_return(None)?;
-        Ok(())
     }
 
     /// What a kernel is as a child that is run at sites, if it is.
@@ -381,7 +377,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         functions: &str,
         bodies: &[FunctionValue<'ctx>],
     ) -> Result<()> {
-        if functions.is_empty() {
+        if functions.is_empty() && definitions.is_empty() {
             return Ok(());
         }
         let mut declarations = declarations.to_string();
@@ -535,8 +531,8 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         fill_unwritten(&builder, site, &self.data)?;
         let word = |operand: &BasicValueEnum<'ctx>| BasicMetadataValueEnum::from(*operand);
-        let mut operands: Vec<_> = site.operands[1..].iter().map(word).collect();
-        operands.insert(8, launched.into());
+        let operands: Vec<_> = site.operands[1..].iter().map(word).collect();
+        let operands = self.passed(function, operands, launched, &builder)?;
         let new = builder.build_direct_call(function, &operands, "")?;
         let result = |call: CallSiteValue<'ctx>| call.try_as_basic_value().basic();
         if let (Some(old), Some(new)) = (result(site.call), result(new)) {

@@ -45,6 +45,9 @@ pub(super) enum Mode {
 /// Makes it ready, at the beginning of a kernel.
 pub(super) const ORDER_BEGIN: &str = "__cdp_order_begin";
 
+/// The parameter of a site's function behind those of the launch, where it wants to know whether the thread launched.
+pub(super) const LAUNCHED: &str = "ptr %launched";
+
 /// Most blocks of a grid that is looked at.
 const MOST_BLOCKS: u32 = 1 << 20;
 /// Shared memory that every device gives without being asked, in bytes.
@@ -193,7 +196,10 @@ impl Site<'_, '_> {
             .iter()
             .map(|name| format!("i32 %{name}"))
             .collect();
-        params.extend(["ptr %stream".into(), "ptr %launched".into()]);
+        params.push("ptr %stream".into());
+        if text.out.contains("%launched") {
+            params.push(LAUNCHED.into());
+        }
         let arguments = self.arguments.iter().enumerate();
         params.extend(arguments.map(|(index, argument)| format!("{} %a{index}", argument.ty)));
         if self.late {

@@ -17,7 +17,8 @@
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`], with [`together`],
 //!   finds that it can be;
-//! - [`carry`], with [`aggregate`]: all that is carried out; [`code`]: what is the same in every program;
+//! - [`carry`], with [`aggregate`]: all that is carried out; [`code`]: what is the same in every program; [`direct`]: what
+//!   becomes PTX without LLVM;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
 //!   them.
 //!
@@ -33,6 +34,7 @@ mod calls;
 mod carry;
 mod child;
 pub(crate) mod code;
+pub(crate) mod direct;
 mod distribute;
 mod dominators;
 mod door;
@@ -86,6 +88,7 @@ use crate::raw::view::View;
 use argument::Argument;
 use cdp_ir::Aggregate;
 use child::{Child, is_kernel};
+use direct::Direct;
 use distribute::Mode;
 use gather::Gather;
 use independent::{Dependence, Independent};
@@ -186,8 +189,9 @@ pub(crate) fn optimize<'ctx>(
         prepare::run(module, machine, "always-inline,globaldce")?;
     }
     printer.after(LaunchPass::Inline, module);
-    let recorded = code::is_called(module).then_some(options.abi);
-    Ok(Optimized { changed: true, recorded, remarks: pass.remarks, printed: printer.printed })
+    let recorded = (code::is_called(module) || !pass.direct.is_empty()).then_some(options.abi);
+    let Pass { direct, remarks, .. } = pass;
+    Ok(Optimized { changed: true, recorded, direct, remarks, printed: printer.printed })
 }
 
 /// What becomes of a module in which nothing is to be done. Looking at it changes its code.
@@ -227,6 +231,8 @@ struct Pass<'a, 'ctx> {
     unordered: HashMap<FunctionValue<'ctx>, std::result::Result<(), Dependence>>,
     /// What is added up in registers.
     sums: Vec<sums::Kind>,
+    /// What is PTX already.
+    direct: Direct,
     remarks: Vec<LaunchRemark>,
 }
 
@@ -260,6 +266,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             nested: HashMap::new(),
             unordered: HashMap::new(),
             sums: Vec::new(),
+            direct: Direct::default(),
             remarks: Vec::new(),
         };
         let mut plans = Vec::new();

@@ -4,6 +4,7 @@ use std::fmt;
 
 use cdp_launch::LaunchAbi;
 
+use super::direct::Direct;
 use crate::raise::place::LaunchPlace;
 
 /// What became of a launch site.
@@ -73,6 +74,8 @@ pub(crate) struct Optimized {
     pub changed: bool,
     /// The module declares functions that [`super::sequence::code`] defines, for this ABI.
     pub recorded: Option<LaunchAbi>,
+    /// Functions that LLVM has no part in.
+    pub direct: Direct,
     pub remarks: Vec<LaunchRemark>,
     /// The module after the pass that was asked for.
     pub printed: Option<String>,

@@ -9,6 +9,7 @@ use cdp_launch::{EntryPoint, LaunchAbi};
 use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 
+use super::direct::Direct;
 use super::prepare;
 use super::sequence::{BEGIN, END};
 use crate::error::{Result, bug};
@@ -144,15 +145,18 @@ pub(super) fn link_queue<'ctx>(
     Ok(())
 }
 
-/// Puts the functions into PTX that declares some of them.
-pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32) -> String {
-    let Some((declarations, rest)) = before_bodies(&ptx) else { return ptx };
+/// Puts the functions into PTX that declares some of them, and those that were made directly.
+pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32, direct: &Direct) -> String {
+    let ptx = direct.hide(ptx);
+    let Some((before, rest)) = before_bodies(&ptx) else { return ptx };
+    let (head, declarations) = behind_header(before);
+    let declarations = direct.declare(declarations);
+    let declarations = declarations.as_str();
     let made: Vec<&Made> = MADE.iter().filter(|made| made.is_declared(declarations)).collect();
-    if made.is_empty() {
+    if made.is_empty() && direct.is_empty() {
         return ptx;
     }
     let mut out = String::new();
-    let (head, declarations) = behind_header(declarations);
     out += head;
     for entry in ENTRIES {
         if !declarations.contains(abi.symbol(entry, false)) {
@@ -160,7 +164,11 @@ pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32) -> String {
         }
     }
     out += &respelt(declarations, DECLARED, ".func");
-    out + rest + OPENS + &text_of(&made, abi) + CLOSES
+    out = out + rest + &direct.ptx;
+    match made.is_empty() {
+        true => out,
+        false => out + OPENS + &text_of(&made, abi) + CLOSES,
+    }
 }
 
 /// PTX that was made of a program without the functions of recorded launches, and these as a module of their own; `None`

@@ -2,6 +2,7 @@
 
 use cdp_launch::LaunchAbi;
 
+use super::super::direct::Direct;
 use super::{FIRE, GET, MADE, MOSTLY, Made, called, put, split, symbols, with_entries};
 use crate::artifact::LlvmModule;
 use crate::foreign::open;
@@ -57,7 +58,7 @@ fn both_kinds_go_in_and_out() {
         ".extern .func  (.param .b64 func_retval0) __cdp_door_enter\n()\n;\n.extern .func other",
         1,
     );
-    let whole = put(program, LaunchAbi::Cdp2V2, 64);
+    let whole = put(program, LaunchAbi::Cdp2V2, 64, &Direct::default());
     assert!(whole.contains("\n.func  (.param .b64 func_retval0) __cdp_door_enter\n("), "{whole}");
     let (program, part) = split(&whole).expect("it has the functions");
     assert!(program.contains("\n.extern .func  (.param .b64 func_retval0) __cdp_door_enter\n("));
@@ -92,7 +93,7 @@ const PROGRAM: &str = "\
 
 #[test]
 fn what_was_put_in_comes_out() {
-    let whole = put(PROGRAM.into(), LaunchAbi::DocumentedV2, 64);
+    let whole = put(PROGRAM.into(), LaunchAbi::DocumentedV2, 64, &Direct::default());
     assert!(
         whole.contains("\n.func __cdp_sequence_begin\n(") && whole.contains(".extern .func other")
     );
@@ -115,8 +116,12 @@ fn what_was_put_in_comes_out() {
 #[test]
 fn other_programs_stay() {
     let other = PROGRAM.replace("__cdp_sequence_begin", "mine");
-    assert_eq!(put(other.clone(), LaunchAbi::Cdp2V2, 64), other);
+    assert_eq!(put(other.clone(), LaunchAbi::Cdp2V2, 64, &Direct::default()), other);
     assert_eq!(split(&other), None);
-    let wrong = put(PROGRAM.into(), LaunchAbi::Cdp2V2, 64).replacen("bar.sync", "bar.wrong", 1);
+    let wrong = put(PROGRAM.into(), LaunchAbi::Cdp2V2, 64, &Direct::default()).replacen(
+        "bar.sync",
+        "bar.wrong",
+        1,
+    );
     assert_eq!(split(&wrong), None);
 }

@@ -259,7 +259,9 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
                 Operand::Put(room, ty) => builder.build_load(*ty, *room, "")?.into(),
             });
         }
-        operands.insert(8, self.launched.into());
+        if noted.function.count_params() as usize > operands.len() + 1 {
+            operands.insert(8, self.launched.into());
+        }
         operands.push(wanted.into());
         if let Some(place) = noted.place {
             builder.set_current_debug_location(place);

@@ -69,6 +69,8 @@ pub(super) const THREADS: &str = "__cdp_threads_of_";
 pub(super) const NESTED: &str = "__cdp_nested_";
 /// What the functions take: the module's memory, and the block's state.
 pub(super) const HEAD_NAME: &str = "__cdp_sequence_head";
+/// Where records lie.
+pub(super) const MEMORY_NAME: &str = "__cdp_sequence_memory";
 const HEAD: &str = "ptr addrspace(1) @__cdp_sequence_head";
 const STATE: &str = "ptr addrspace(3) @__cdp_order";
 const STEP: &str = "@__cdp_sequence_step";
