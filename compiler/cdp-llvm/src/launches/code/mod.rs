@@ -112,9 +112,16 @@ impl Made {
         Ok(())
     }
 
-    fn is_declared(&self, declarations: &str) -> bool {
-        let is_own = |name: &str| self.called.contains(&name);
-        pieces(declarations).filter_map(declared).any(is_own)
+    /// Whether PTX declares one of them and defines none: those that stand in the program are declared too, where they are
+    /// called before they come.
+    fn is_declared(&self, declarations: &str, direct: &Direct) -> bool {
+        let is_wanted = |piece: &str| {
+            declared(piece).is_some_and(|name| {
+                let elsewhere = piece.contains(DECLARED) || direct.declarations.contains_key(name);
+                self.called.contains(&name) && elsewhere
+            })
+        };
+        pieces(declarations).any(is_wanted)
     }
 }
 
@@ -152,7 +159,8 @@ pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32, direct: &Direc
     let (head, declarations) = behind_header(before);
     let declarations = direct.declare(declarations);
     let declarations = declarations.as_str();
-    let made: Vec<&Made> = MADE.iter().filter(|made| made.is_declared(declarations)).collect();
+    let wanted = |made: &&Made| made.is_declared(declarations, direct);
+    let made: Vec<&Made> = MADE.iter().filter(wanted).collect();
     if made.is_empty() && direct.is_empty() {
         return ptx;
     }

@@ -125,3 +125,12 @@ fn other_programs_stay() {
     );
     assert_eq!(split(&wrong), None);
 }
+
+#[test]
+fn functions_that_stand_in_a_program_are_not_put_there() {
+    let door = ".func (.param .b64 func_retval0) __cdp_door_enter()\n";
+    let own = format!(
+        ".version 7.8\n.target sm_90\n.address_size 64\n{door};\n.visible .entry k()\n{{\n\tret;\n}}\n{door}{{\n\tret;\n}}\n"
+    );
+    assert_eq!(put(own.clone(), LaunchAbi::Cdp2V2, 64, &Direct::default()), own);
+}
