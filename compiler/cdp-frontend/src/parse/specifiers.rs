@@ -197,7 +197,7 @@ impl Parser<'_> {
                 "`main` has no return type: `int` is meant",
             )
             .suggest("write it", span, "int ");
-            out.types.push(TypeSpec { kind: TypeSpecKind::Builtin(Basic::Int), span });
+            self.add_type(out, TypeSpec { kind: TypeSpecKind::Builtin(Basic::Int), span });
         } else if self.is_untyped(&path, out.context, start) {
             self.report_untyped(&path);
             out.ty = Some(TypeSpec { kind: TypeSpecKind::Error, span: span(self).before() });
@@ -235,7 +235,7 @@ impl Parser<'_> {
     /// Whether a program's `main` is declared as in C before 1999, which nvcc takes.
     fn is_untyped_main(&self, path: &Path, out: &Specifiers) -> bool {
         out.context == Context::File
-            && !path.qualified
+            && !path.is_qualified()
             && self.kind_at(path.end) == Some(T::LParen)
             && self.text_at(path.last) == "main"
     }
