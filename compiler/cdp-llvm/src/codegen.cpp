@@ -67,7 +67,7 @@ public:
   bool doInitialization(llvm::Module &M) override { return Inner->doInitialization(M); }
 
   bool runOnFunction(Function &F) override {
-    if (F.hasFnAttribute("cdp-piece") || F.getInstructionCount() > MostForAddresses || isAboutShared(F))
+    if (F.getInstructionCount() > MostForAddresses || isAboutShared(F))
       return false;
     Inner->setResolver(getResolver());
     return Inner->runOnFunction(F);

@@ -345,15 +345,6 @@ impl<'ctx> Unit<'_, 'ctx> {
         }
     }
 
-    /// What every function of device code says of its arithmetic.
-    pub fn floating_mode(&self, value: FunctionValue<'ctx>) {
-        if self.ir.fast_math.ftz {
-            let (name, mode) = ("denormal-fp-math-f32", "preserve-sign,preserve-sign");
-            let attribute = self.context.create_string_attribute(name, mode);
-            value.add_attribute(AttributeLoc::Function, attribute);
-        }
-    }
-
     /// Kernel properties and floating-point mode, in the spelling of LLVM 22's NVPTX back end.
     fn device_attributes(&self, id: FuncId, value: FunctionValue<'ctx>) {
         let function = self.ir.function(id);
@@ -361,7 +352,9 @@ impl<'ctx> Unit<'_, 'ctx> {
             let attribute = self.context.create_string_attribute(name, text);
             value.add_attribute(AttributeLoc::Function, attribute);
         };
-        self.floating_mode(value);
+        if self.ir.fast_math.ftz {
+            text("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+        }
         if function.kind != FunctionKind::Kernel {
             return;
         }

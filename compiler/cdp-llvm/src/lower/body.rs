@@ -15,8 +15,6 @@ use inkwell::values::{AnyValue, BasicValueEnum, FunctionValue, PointerValue};
 use super::Unit;
 use super::abi::{ParamAbi, RetAbi, Signature};
 use super::held::Held;
-use super::piece::Frame;
-use super::pieces::Pieces;
 use super::sysv::Parts;
 use crate::error::{LowerError, Result, bug};
 
@@ -53,14 +51,9 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
     pub signature: Signature<'ctx>,
     pub builder: Builder<'ctx>,
     /// Stands at the end of the entry block, which holds allocations only.
-    pub(super) allocations: Builder<'ctx>,
-    pub(super) entry: BasicBlock<'ctx>,
-    pub(super) locals: Vec<AlignedAddress<'ctx>>,
-    pub(super) pieces: Pieces,
-    /// The record of what pieces share.
-    pub(super) frame: Option<Frame<'ctx>>,
-    /// In a piece, where a `return` of the function goes.
-    pub(super) way_out: Option<BasicBlock<'ctx>>,
+    allocations: Builder<'ctx>,
+    entry: BasicBlock<'ctx>,
+    locals: Vec<AlignedAddress<'ctx>>,
     pub(super) held: Held<'ctx>,
     pub(super) targets: Vec<Targets<'ctx>>,
     /// Those of the enclosing switches, and the function's own.
@@ -75,8 +68,7 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
 /// Lowers a function's body into its LLVM function.
 pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
     let function = unit.ir.function(id);
-    let own = unit.bodies.borrow_mut().remove(&id);
-    let Some(block) = own.as_ref().or(function.body.as_ref()) else { return Ok(()) };
+    let Some(block) = &function.body else { return Ok(()) };
     let value = unit.function(id)?;
     if value.count_basic_blocks() > 0 {
         return Ok(());
@@ -99,9 +91,6 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
         allocations,
         entry,
         locals: Vec::new(),
-        pieces: Pieces::default(),
-        frame: None,
-        way_out: None,
         held: Held::default(),
         targets: Vec::new(),
         labels: Vec::new(),
@@ -113,21 +102,13 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
     if !unit.debug.as_ref().is_some_and(|debug| debug.is_full()) {
         body.set_loc(function.loc);
     }
-    // A debugger reads variables where they are, in one function.
-    let debugged = unit.debug.as_ref().is_some_and(|debug| debug.is_full());
-    if !debugged {
-        body.pieces = Pieces::of(function, block, unit.ir);
-        body.make_frame()?;
-    }
-    body.make_locals(block)?;
-    if !debugged && body.pieces.are_none() {
-        body.held = Held::of(function, block, &body.locals, &unit.ir.types);
+    body.make_locals()?;
+    // A debugger reads variables where they are.
+    if !unit.debug.as_ref().is_some_and(|debug| debug.is_full()) {
+        body.held = Held::of(function, &body.locals, &unit.ir.types);
     }
     body.set_loc(function.loc);
-    match own {
-        Some(block) => body.stmts_used_up(block)?,
-        None => body.stmts(block)?,
-    }
+    body.stmts(block)?;
     body.set_loc(function.end);
     body.finish(start)
 }
@@ -135,8 +116,8 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
 impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     /// Storage for parameters and locals. For a debugger nothing here has a place in the source: it is
     /// the prologue, after which a breakpoint on the function's name stops.
-    fn make_locals(&mut self, block: &Block) -> Result<()> {
-        let read_only = read_only_params(self.function, block);
+    fn make_locals(&mut self) -> Result<()> {
+        let read_only = read_only_params(self.function);
         for (index, local) in self.function.locals.iter().enumerate() {
             let id = LocalId(index as u32);
             let ty = self.unit.storage_type(local.ty)?;
@@ -149,9 +130,8 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
             }
             let place = match place {
                 Some(place) => place,
-                None => self.allocate_local(id, ty)?,
+                None => self.allocate(ty, local.align, &local.name)?,
             };
-            self.lend(id, place)?;
             self.locals.push(place);
             if index < self.function.param_count as usize {
                 let shown = self.shown_param(id, ty, place)?;
@@ -198,7 +178,8 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
     }
 
     fn copy_param(&mut self, id: LocalId, ty: BasicTypeEnum<'ctx>) -> Result<AlignedAddress<'ctx>> {
-        let place = self.allocate_local(id, ty)?;
+        let local = self.function.local(id);
+        let place = self.allocate(ty, local.align, &local.name)?;
         let first = self.signature.param_index(id.0 as usize);
         let param = |index: u32| {
             let param = self.value.get_nth_param(first + index);
@@ -208,8 +189,7 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
             Some(ParamAbi::ByVal { align, .. } | ParamAbi::Address { align }) => {
                 let source =
                     AlignedAddress { address: param(0)?.into_pointer_value(), align: align as u32 };
-                let ty = self.function.local(id).ty;
-                self.copy(place, source, self.unit.ir.types.layout(ty).size)?;
+                self.copy(place, source, self.unit.ir.types.layout(local.ty).size)?;
             }
             Some(ParamAbi::Parts { parts }) => {
                 let count = parts.iter().flatten().count() as u32;
@@ -266,19 +246,6 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
                 self.store(place, value, ty, false)?;
                 Ok(place)
             }
-        }
-    }
-
-    /// Storage for a parameter or variable; where pieces share it, in their record. One that a piece alone has gets
-    /// its storage there.
-    fn allocate_local(&self, id: LocalId, ty: BasicTypeEnum<'ctx>) -> Result<AlignedAddress<'ctx>> {
-        if let Some(place) = self.place_in_frame(id)? {
-            return Ok(place);
-        }
-        let local = self.function.local(id);
-        match &self.frame {
-            Some(frame) if self.pieces.inner.contains(&id) => Ok(frame.place),
-            _ => self.allocate(ty, local.align, &local.name),
         }
     }
 
@@ -351,9 +318,6 @@ impl<'u, 'ctx> Body<'_, 'u, 'ctx> {
 
     /// Returns from the function; aggregates by value on the device.
     pub fn build_return(&mut self, value: Option<&Expr>) -> Result<()> {
-        if let Some(way_out) = self.way_out {
-            return self.branch(way_out);
-        }
         let Some(expr) = value else {
             self.builder.build_return(None)?;
             return Ok(());
@@ -461,9 +425,11 @@ pub(super) fn instruction_of<'ctx>(
 
 /// Aggregate parameters that the function only reads: each mention is the root of an address that is
 /// loaded from at once.
-fn read_only_params(function: &Function, body: &Block) -> HashSet<LocalId> {
+fn read_only_params(function: &Function) -> HashSet<LocalId> {
     let mut found: HashSet<LocalId> = (0..function.param_count).map(LocalId).collect();
-    drop_written(body, &mut found);
+    if let Some(body) = &function.body {
+        drop_written(body, &mut found);
+    }
     found
 }
 

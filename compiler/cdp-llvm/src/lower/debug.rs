@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use cdp_ir::{
-    AddressSpace, Block, FloatKind, FuncId, Function, Global, Loc, LocalId, Module as IrModule,
-    RecordId, RecordKind, StmtKind, Target, Type, TypeId,
+    AddressSpace, Block, FloatKind, FuncId, Global, Loc, LocalId, Module as IrModule, RecordId,
+    RecordKind, StmtKind, Target, Type, TypeId,
 };
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -158,18 +158,6 @@ impl<'ctx> DebugUnit<'ctx> {
         value: FunctionValue<'ctx>,
     ) -> Scope<'ctx> {
         let function = unit.ir.function(id);
-        let scope = self.subprogram(unit, function, &function.symbol, value);
-        self.subprograms.borrow_mut().insert(id, scope.subprogram);
-        scope
-    }
-
-    fn subprogram(
-        &self,
-        unit: &Unit<'_, 'ctx>,
-        function: &Function,
-        symbol: &str,
-        value: FunctionValue<'ctx>,
-    ) -> Scope<'ctx> {
         let file = self.file(function.loc.file);
         let mut params = Vec::new();
         let mut ret = None;
@@ -182,7 +170,7 @@ impl<'ctx> DebugUnit<'ctx> {
         let subprogram = self.builder.create_function(
             self.unit.as_debug_info_scope(),
             &function.name,
-            Some(symbol),
+            Some(&function.symbol),
             file,
             function.loc.line,
             ty,
@@ -193,18 +181,8 @@ impl<'ctx> DebugUnit<'ctx> {
             self.optimized,
         );
         value.set_subprogram(subprogram);
+        self.subprograms.borrow_mut().insert(id, subprogram);
         Scope { subprogram, block: None, file: function.loc.file }
-    }
-
-    /// Describes a piece of a function that is cut.
-    pub fn piece(
-        &self,
-        unit: &Unit<'_, 'ctx>,
-        function: &Function,
-        value: FunctionValue<'ctx>,
-    ) -> Scope<'ctx> {
-        let symbol = value.get_name().to_string_lossy().into_owned();
-        self.subprogram(unit, function, &symbol, value)
     }
 
     /// Describes a kernel's host function, so that its name and lines mean the kernel to a debugger

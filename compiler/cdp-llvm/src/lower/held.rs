@@ -36,22 +36,17 @@ struct Known<'ctx> {
 
 impl<'ctx> Held<'ctx> {
     /// Of a function whose variables are at these places.
-    pub fn of(
-        function: &Function,
-        body: &Block,
-        places: &[AlignedAddress<'ctx>],
-        types: &TypeTable,
-    ) -> Self {
-        if count(body, LONG) < LONG {
+    pub fn of(function: &Function, places: &[AlignedAddress<'ctx>], types: &TypeTable) -> Self {
+        let is_long = |block: &Block| count(block, LONG) >= LONG;
+        let Some(body) = function.body.as_ref().filter(|body| is_long(body)) else {
             return Self::default();
-        }
-        let place = |id: LocalId| places.get(id.0 as usize).map(|place| place.address);
-        Self::at(plain(function, body, types).into_iter().filter_map(place))
-    }
-
-    /// Of variables that are read and written by their names alone.
-    pub fn at(places: impl Iterator<Item = PointerValue<'ctx>>) -> Self {
-        Held { followed: places.collect(), ..Self::default() }
+        };
+        let scalars =
+            function.locals.iter().enumerate().filter(|(_, local)| !types.is_aggregate(local.ty));
+        let mut plain: HashSet<LocalId> = scalars.map(|(id, _)| LocalId(id as u32)).collect();
+        keep_plain(body, &mut plain);
+        let place = |id: &LocalId| places.get(id.0 as usize).map(|place| place.address);
+        Held { followed: plain.iter().filter_map(place).collect(), ..Self::default() }
     }
 
     /// What a variable holds at the end of a block, if that is known.
@@ -116,17 +111,8 @@ impl<'ctx> Held<'ctx> {
     }
 }
 
-/// The variables of a function that are read and written by their names alone.
-pub(super) fn plain(function: &Function, body: &Block, types: &TypeTable) -> HashSet<LocalId> {
-    let scalars =
-        function.locals.iter().enumerate().filter(|(_, local)| !types.is_aggregate(local.ty));
-    let mut plain: HashSet<LocalId> = scalars.map(|(id, _)| LocalId(id as u32)).collect();
-    keep_plain(body, &mut plain);
-    plain
-}
-
 /// How many statements a block has, no more than about `most` being of interest.
-pub(super) fn count(block: &Block, most: usize) -> usize {
+fn count(block: &Block, most: usize) -> usize {
     let mut found = block.stmts.len();
     for inner in block.stmts.iter().flat_map(|stmt| stmt.kind.blocks()) {
         if found >= most {

@@ -23,8 +23,6 @@ mod host;
 mod intrinsic;
 mod launch;
 mod memory;
-mod piece;
-mod pieces;
 mod runtime;
 mod stmt;
 mod sysv;
@@ -35,8 +33,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 
 use cdp_ir::{
-    Block, FuncId, Function, GlobalId, Linkage as IrLinkage, Module as IrModule, Target, TypeId,
-    Verified,
+    FuncId, GlobalId, Linkage as IrLinkage, Module as IrModule, Target, TypeId, Verified,
 };
 use inkwell::AddressSpace;
 use inkwell::attributes::Attribute;
@@ -46,7 +43,7 @@ use inkwell::types::{BasicTypeEnum, IntType, PointerType};
 use inkwell::values::{FunctionValue, GlobalValue};
 
 use crate::artifact::LlvmModule;
-use crate::error::{Result, bug, in_function};
+use crate::error::{Result, in_function};
 use crate::libdevice::Arithmetic;
 use crate::options::{HostRuntime, LaunchOpt, LowerOptions};
 use crate::target::CodeTarget;
@@ -56,49 +53,15 @@ use debug::DebugUnit;
 
 /// Lowers a verified module. libdevice is linked if the module calls it; nothing is optimised yet.
 pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
-    lower_with(ir, HashMap::new(), options)
-}
-
-/// The same of a module that nobody needs any more: of very long functions each statement is gone when it has its LLVM
-/// instructions, which take as much memory as it took.
-pub fn lower_last(ir: Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
-    let is_long = |function: &Function| {
-        function.body.as_ref().is_some_and(|body| held::count(body, USED_UP) >= USED_UP)
-    };
-    let bodies = || ir.functions.iter().filter_map(|function| function.body.as_ref());
-    // A module with launches may be lowered twice.
-    if !ir.functions.iter().any(is_long) || bodies().any(pieces::may_launch) {
-        return lower(&ir, options);
-    }
-    let mut ir = ir.into_inner();
-    let mut taken = HashMap::new();
-    for (id, function) in (0..).map(FuncId).zip(&mut ir.functions) {
-        if is_long(function) {
-            taken.insert(id, function.body.replace(Block::default()).unwrap_or_default());
-        }
-    }
-    lower_with(&ir, taken, options)
-}
-
-/// The least statements of a function whose statements go one after another.
-const USED_UP: usize = 5000;
-
-/// Lowers a module, of which some functions' bodies stand beside it.
-fn lower_with(
-    ir: &IrModule,
-    bodies: HashMap<FuncId, Block>,
-    options: &LowerOptions,
-) -> Result<LlvmModule> {
     let target = match ir.target {
         Target::Device { .. } => {
             CodeTarget::Device { address_bits: ir.types.pointer_bytes() as u32 * 8 }
         }
         Target::Host => CodeTarget::Host,
     };
-    let used_up = !bodies.is_empty();
     let mut launches = false;
     let mut lowered = LlvmModule::build(&ir.name, target, options, |context, llvm| {
-        let unit = Unit { bodies: RefCell::new(bodies), ..Unit::new(context, llvm, ir, options) };
+        let unit = Unit::new(context, llvm, ir, options);
         unit.lower_all()?;
         if target != CodeTarget::Host {
             if unit.wants_memset.get() {
@@ -118,11 +81,8 @@ fn lower_with(
         // A launch that the optimiser reads has its arguments evaluated earlier. Where that was in vain the code
         // is what it is without the optimiser, to the last instruction. That module takes over this one's machine.
         drop(lowered);
-        if used_up {
-            return Err(bug("lower", "a launch in a module whose bodies are gone"));
-        }
         let plain = LowerOptions { launch_opt: LaunchOpt::Off, ..options.clone() };
-        lowered = lower_with(ir, HashMap::new(), &plain)?;
+        lowered = lower(ir, &plain)?;
         lowered.set_optimized(optimized);
     }
     Ok(lowered)
@@ -142,8 +102,6 @@ pub(crate) struct Unit<'u, 'ctx> {
     globals: RefCell<Vec<Option<GlobalValue<'ctx>>>>,
     /// Functions that were mentioned and whose bodies are still to be lowered.
     pending: RefCell<VecDeque<FuncId>>,
-    /// Bodies that are used up.
-    bodies: RefCell<HashMap<FuncId, Block>>,
     /// Whether a device-side memset is called, which wants kernels of our own.
     wants_memset: Cell<bool>,
     debug: Option<DebugUnit<'ctx>>,
@@ -169,7 +127,6 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             functions: RefCell::new(vec![None; ir.functions.len()]),
             globals: RefCell::new(vec![None; ir.globals.len()]),
             pending: RefCell::default(),
-            bodies: RefCell::default(),
             wants_memset: Cell::new(false),
             debug: DebugUnit::new(context, llvm, ir, options),
         }

@@ -41,31 +41,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
         )))
     }
 
-    /// The same, and each statement is gone when it has its code.
-    pub fn stmts_used_up(&mut self, block: Block) -> Result<()> {
-        let pieces = self.pieces.take(&block).unwrap_or_default();
-        let mut stmts = block.stmts.into_iter();
-        let mut at = 0;
-        for piece in pieces {
-            stmts.by_ref().take(piece.stmts.start - at).try_for_each(|stmt| self.stmt(&stmt))?;
-            let run: Vec<Stmt> = stmts.by_ref().take(piece.stmts.len()).collect();
-            self.piece(&run, &piece)?;
-            at = piece.stmts.end;
-        }
-        stmts.try_for_each(|stmt| self.stmt(&stmt))
-    }
-
     pub fn stmts(&mut self, block: &Block) -> Result<()> {
-        let mut at = 0;
-        for piece in self.pieces.take(block).unwrap_or_default() {
-            block.stmts[at..piece.stmts.start].iter().try_for_each(|stmt| self.stmt(stmt))?;
-            self.piece(&block.stmts[piece.stmts.clone()], &piece)?;
-            at = piece.stmts.end;
-        }
-        block.stmts[at..].iter().try_for_each(|stmt| self.stmt(stmt))
+        block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    pub(super) fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
+    fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
         self.set_loc(stmt.loc);
         self.count_statement()?;
         match &stmt.kind {
