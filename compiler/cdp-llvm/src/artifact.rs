@@ -4,6 +4,7 @@
 //! several modules (`finish`).
 
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -240,7 +241,7 @@ impl LlvmModule {
     /// Puts the functions of recorded launches into PTX of this module, where it declares them.
     pub(crate) fn put_recorded_launches(&self) -> impl Fn(String) -> String + use<> {
         let (recorded, target) = (self.optimized.recorded, self.target);
-        let direct = self.optimized.direct.clone();
+        let direct = Arc::clone(&self.optimized.direct);
         move |ptx| match (recorded, target) {
             (Some(abi), CodeTarget::Device { address_bits }) => {
                 code::put(ptx, abi, address_bits, &direct)

@@ -111,8 +111,7 @@ fn follows_accesses(args: &Run) -> bool {
 
 /// Whether what host code reads and writes is looked at.
 fn looks_at_memory(args: &Run) -> bool {
-    let checks = cpu_options(args, cpu::MessageFormat::Human).checks;
-    checks.races || checks.siblings || checks.init || checks.bounds
+    cpu_options(args, cpu::MessageFormat::Human).checks.follow_memory()
 }
 
 /// The CPU device shows the launches as they are written, unless asked otherwise: they cost nothing there,

@@ -78,6 +78,8 @@ struct Noted {
     by_functions: Vec<HostAccess>,
     /// The last plain access of each place among the first ones.
     last: IntMap<u32, usize>,
+    /// The last strong read of each address among the first ones, since another deed that orders.
+    read: IntMap<u64, usize>,
     places: Vec<Option<SourceLine>>,
     numbers: IntMap<u64, u32>,
 }
@@ -112,12 +114,14 @@ impl HostLog {
             }
             return 0;
         }
-        if !is_plain && deed == HostDeed::Read && noted.by_code.last() == Some(&access) {
-            // Host code that waits reads one flag for ever. The device has done nothing since that orders anything: it hears
-            // the log before it does.
-            return 0;
-        }
         if !is_plain {
+            match noted.read.get(&address) {
+                _ if deed != HostDeed::Read => noted.read.clear(),
+                // Host code that waits reads its flags for ever. The device has done nothing since that orders anything: it
+                // hears the log before it does.
+                Some(&at) if noted.by_code[at] == access => return 0,
+                _ => _ = noted.read.insert(address, noted.by_code.len()),
+            }
             noted.last.clear();
         } else if let Some(&at) = noted.last.get(&place)
             && noted.by_code[at].takes(&access)
@@ -157,6 +161,7 @@ impl HostLog {
     pub fn take(&self) -> Vec<HostAccess> {
         let mut noted = self.noted();
         noted.last.clear();
+        noted.read.clear();
         self.waits.store(false, Ordering::Release);
         std::mem::take(&mut noted.by_code)
     }
@@ -214,9 +219,19 @@ mod tests {
         assert_eq!(ranges, [(96, 12, 0), (496, 12, 1), (200, 4, 0), (50, 4, 2), (204, 4, 0)]);
         assert!(!log.waits());
         assert_eq!(log.line(1).unwrap().line, 2);
-        for _ in 0..3 {
-            note(&log, 300, (HostDeed::Read, HostOrder::Volatile), 4);
+    }
+
+    #[test]
+    fn flags_that_are_read_for_ever_are_read_once() {
+        let (log, polls) = (HostLog::default(), (HostDeed::Read, HostOrder::Volatile));
+        for at in [300, 304, 300, 304, 300] {
+            note(&log, at, polls, 4);
         }
-        assert_eq!(log.take().len(), 1);
+        note(&log, 50, (HostDeed::Write, HostOrder::Release), 3);
+        note(&log, 300, polls, 4);
+        let addresses: Vec<_> = log.take().iter().map(|access| access.address).collect();
+        assert_eq!(addresses, [300, 304, 50, 300]);
+        note(&log, 300, polls, 4);
+        assert!(log.waits());
     }
 }

@@ -191,6 +191,7 @@ pub(crate) fn optimize<'ctx>(
     printer.after(LaunchPass::Inline, module);
     let recorded = (code::is_called(module) || !pass.direct.is_empty()).then_some(options.abi);
     let Pass { direct, remarks, .. } = pass;
+    let direct = direct.into();
     Ok(Optimized { changed: true, recorded, direct, remarks, printed: printer.printed })
 }
 

@@ -1,6 +1,7 @@
 //! Remarks: what was done with each launch site, what was not, and why, in words.
 
 use std::fmt;
+use std::sync::Arc;
 
 use cdp_launch::LaunchAbi;
 
@@ -74,8 +75,8 @@ pub(crate) struct Optimized {
     pub changed: bool,
     /// The module declares functions that [`super::sequence::code`] defines, for this ABI.
     pub recorded: Option<LaunchAbi>,
-    /// Functions that LLVM has no part in.
-    pub direct: Direct,
+    /// Functions that LLVM has no part in; the text may be long, and outlives the module where PTX is made in pieces.
+    pub direct: Arc<Direct>,
     pub remarks: Vec<LaunchRemark>,
     /// The module after the pass that was asked for.
     pub printed: Option<String>,

@@ -86,27 +86,25 @@ pub fn memory(
         return;
     }
     let origin = origin(warp, path);
+    let touched = Touched { at, lanes, bytes };
     match touch.owners {
-        Owners::OWN => watched(machine, block, warp, origin, touch, at, lanes, bytes, value),
-        _ => by_owners(machine, block, warp, origin, touch, at, lanes, bytes, value),
+        Owners::OWN => watched(machine, block, warp, origin, touch, touched, value),
+        _ => by_owners(machine, block, warp, origin, touch, touched, value),
     }
 }
 
 /// Lanes touch what is others': each of these does it, one part after the other.
 #[cold]
-#[allow(clippy::too_many_arguments)]
 fn by_owners(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,
     origin: Origin,
     touch: Touch,
-    at: &[u64; 32],
-    lanes: u32,
-    bytes: u64,
+    touched: Touched<'_>,
     value: Value<'_>,
 ) {
-    let mut rest = lanes;
+    let Touched { at, lanes: mut rest, bytes } = touched;
     while rest != 0 {
         let (mut places, mut owners, mut lane_of) = ([0; 32], 0u32, [0; 32]);
         for lane in lanes_of(rest) {
@@ -119,27 +117,25 @@ fn by_owners(
         }
         let moved = |owner: usize, byte: u64| value.map_or(0, |value| value(lane_of[owner], byte));
         let moved = value.map(|_| &moved as &dyn Fn(usize, u64) -> u8);
-        watched(machine, block, warp, origin, touch, &places, owners, bytes, moved);
+        let touched = Touched { at: &places, lanes: owners, bytes };
+        watched(machine, block, warp, origin, touch, touched, moved);
     }
 }
 
 #[cold]
 #[inline(never)]
-#[allow(clippy::too_many_arguments)]
 fn watched(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,
     origin: Origin,
     touch: Touch,
-    at: &[u64; 32],
-    lanes: u32,
-    bytes: u64,
+    touched: Touched<'_>,
     value: Value<'_>,
 ) {
     let Some(mut watch) = machine.watch() else { return };
     hear_host(machine, &mut watch, touch);
-    let touched = Touched { at, lanes, bytes };
+    let Touched { at, lanes, bytes } = touched;
     if watch.checks.uninitialized {
         written(machine, &mut watch, block, warp, origin, touch, touched);
     }

@@ -9,7 +9,7 @@ use crate::api::StreamId;
 use crate::check::{Actor, Origin, Watch};
 use crate::error::Error;
 use crate::exec::{Block, Warp};
-use crate::memory::SiteRef;
+use crate::memory::{SiteRef, Table};
 use crate::work::{BlockKey, GridKey, NodeId};
 
 /// A block's key as a number.
@@ -20,9 +20,14 @@ fn number(key: BlockKey) -> u64 {
 impl Core {
     /// The checks that this run asked for.
     pub fn watch_mut(&mut self) -> Option<&mut Watch> {
+        self.watch_and_memory().map(|(watch, _)| watch)
+    }
+
+    fn watch_and_memory(&mut self) -> Option<(&mut Watch, &Table)> {
         self.machine.watch.as_ref()?;
-        let watch = self.machine_mut().watch.as_mut();
-        watch.map(|w| w.get_mut().unwrap_or_else(PoisonError::into_inner))
+        let machine = self.machine_mut();
+        let watch = machine.watch.as_mut()?.get_mut().unwrap_or_else(PoisonError::into_inner);
+        Some((watch, &machine.memory))
     }
 
     /// A thread is about to queue work into stream `stream`, behind `last`.
@@ -145,10 +150,8 @@ impl Core {
     /// Hears what host code did until now, before it does something that could order.
     pub fn hear_host(&mut self) {
         let Some(log) = self.machine.host.clone() else { return };
-        let machine = self.machine_mut();
-        if let Some(watch) = machine.watch.as_mut() {
-            let watch = watch.get_mut().unwrap_or_else(PoisonError::into_inner);
-            watch.hear(&log, &machine.memory);
+        if let Some((watch, memory)) = self.watch_and_memory() {
+            watch.hear(&log, memory);
         }
     }
 
@@ -166,12 +169,9 @@ impl Core {
         if accesses.is_empty() || self.has_failed() {
             return Ok(());
         }
-        let machine = self.machine_mut();
-        if let Some(watch) = machine.watch.as_mut() {
-            let watch = watch.get_mut().unwrap_or_else(PoisonError::into_inner);
-            watch.contents_of_host(&accesses, &machine.memory);
-        }
-        if !self.watch_mut().is_some_and(|watch| watch.follows_order()) {
+        let Some((watch, memory)) = self.watch_and_memory() else { return Ok(()) };
+        watch.contents_of_host(&accesses, memory);
+        if !watch.follows_order() {
             return Ok(());
         }
         let node = self.enqueue_host(stream, Action::HostCode(accesses.into()))?;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Entries;
 use super::ir::{Line, Operand, Read, Ty};
-use super::value::{Code, GENERIC, GLOBAL, SHARED, Value};
+use super::value::{Code, GENERIC, GLOBAL, SHARED, Value, mov};
 
 /// A value that depends on the block from which control comes.
 struct Phi {
@@ -194,14 +194,14 @@ impl<'a> Body<'a> {
         // What is written here is read first.
         for (ty, _, value) in &mut moves {
             if written.contains(value) {
-                let Value::Register(copy) = self.code.set(ty, moves_of(ty), &[value]) else {
+                let Value::Register(copy) = self.code.set(ty, &mov(ty), &[value]) else {
                     return None;
                 };
                 *value = copy;
             }
         }
         for (ty, register, value) in &moves {
-            self.code.line(&format!("{} \t{register}, {value}", moves_of(ty)));
+            self.code.line(&format!("{} \t{register}, {value}", mov(ty)));
         }
         self.code.line(&format!("bra \t{}", label(to)));
         self.reached.insert(to.to_string());
@@ -480,15 +480,6 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 fn label(block: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '$' };
     format!("$L_{}", block.chars().map(plain).collect::<String>())
-}
-
-fn moves_of(ty: &Ty) -> &'static str {
-    match ty.bits() {
-        1 => "mov.pred",
-        2..=16 => "mov.b16",
-        17..=32 => "mov.b32",
-        _ => "mov.b64",
-    }
 }
 
 /// A number of so many bits, as a signed one.

@@ -6,7 +6,7 @@ use cdp_launch::{ParamSize, buffer_layout};
 
 use super::body::Body;
 use super::ir::{Line, Operand, Passed, Read, Ty};
-use super::value::Value;
+use super::value::{GENERIC, PARAM, Value};
 use crate::kernel::LAUNCH;
 
 /// What is passed to a function, or given back by it: its `.param` by name.
@@ -165,7 +165,12 @@ impl Body<'_> {
         self.code.line(&format!("call.uni \t{given}{name}, ({})", places.join(", ")));
         let mut fields = Vec::new();
         for (at, ty) in result.fields().into_iter().filter(|_| *result != Ty::Void) {
-            fields.push(self.loaded(&ty, &Value::Symbol("retval0".into(), at as i64), 101, "")?);
+            fields.push(self.loaded(
+                &ty,
+                &Value::Symbol("retval0".into(), at as i64),
+                PARAM,
+                "",
+            )?);
         }
         self.code.text += "\t}\n";
         Some(match (result, fields.pop()) {
@@ -207,7 +212,7 @@ impl Body<'_> {
     fn launch(&mut self, passed: &[Passed]) -> Read<Value> {
         let (fixed, arguments) = passed.split_at_checked(9)?;
         let value = |index: usize| self.value(&fixed[index].operand);
-        let (word, address) = (Ty::Int(32), Ty::Ptr(0));
+        let (word, address) = (Ty::Int(32), Ty::Ptr(GENERIC));
         let axes = |from: usize| -> Read<Value> {
             Some(Value::Fields((from..from + 3).map(value).collect::<Read<_>>()?))
         };
@@ -239,7 +244,7 @@ impl Body<'_> {
             let to = buffer.behind(i64::try_from(slot.offset_bytes).ok()?)?;
             match passed.by_value {
                 Some(bytes) => self.copy(&to, &value, bytes, slot.align_bytes)?,
-                None => drop(self.stored(&passed.ty, &value, &to, 0, "")?),
+                None => drop(self.stored(&passed.ty, &value, &to, GENERIC, "")?),
             }
         }
         self.calls(self.entries.launch, &word, &[(address.clone(), buffer), (address, stream)])?;

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use super::value::GENERIC;
+
 /// A type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ty {
@@ -26,7 +28,7 @@ impl fmt::Display for Ty {
             Ty::Float(16) => f.write_str("half"),
             Ty::Float(32) => f.write_str("float"),
             Ty::Float(_) => f.write_str("double"),
-            Ty::Ptr(0) => f.write_str("ptr"),
+            Ty::Ptr(GENERIC) => f.write_str("ptr"),
             Ty::Ptr(space) => write!(f, "ptr addrspace({space})"),
             Ty::Array(count, element) => write!(f, "[{count} x {element}]"),
             Ty::Struct(fields) => {

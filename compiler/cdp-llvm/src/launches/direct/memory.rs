@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::ir::{Line, Passed, Read, Ty};
-use super::value::Value;
+use super::value::{GENERIC, Value};
 
 /// How a load or a store is ordered.
 struct Order {
@@ -171,8 +171,8 @@ impl Body<'_> {
     pub fn copy(&mut self, to: &Value, from: &Value, bytes: u64, align: u64) -> Read<()> {
         for (at, bits) in super::super::argument::words(bytes, align) {
             let (ty, at) = (Ty::Int(u32::try_from(bits).ok()?), i64::try_from(at).ok()?);
-            let word = self.loaded(&ty, &from.behind(at)?, 0, "")?;
-            self.stored(&ty, &word, &to.behind(at)?, 0, "")?;
+            let word = self.loaded(&ty, &from.behind(at)?, GENERIC, "")?;
+            self.stored(&ty, &word, &to.behind(at)?, GENERIC, "")?;
         }
         Some(())
     }
@@ -191,7 +191,7 @@ impl Body<'_> {
             return None;
         }
         for at in 0..i64::try_from(bytes).ok()? {
-            self.stored(&Ty::Int(8), &from, &to_value.behind(at)?, 0, "")?;
+            self.stored(&Ty::Int(8), &from, &to_value.behind(at)?, GENERIC, "")?;
         }
         Some(())
     }

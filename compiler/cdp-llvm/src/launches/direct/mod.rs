@@ -27,7 +27,7 @@ use inkwell::values::FunctionValue;
 
 use body::Body;
 use ir::{Head, Line, Passed, Read, Ty};
-use value::{PARAM, Value};
+use value::{GENERIC, PARAM, Value};
 
 use super::emit::ORDER;
 use super::sequence::HEAD_NAME;
@@ -223,7 +223,7 @@ fn take(body: &mut Body<'_>, head: &Head, index: usize, passed: &Passed) -> Read
     let place = Value::Symbol(format!("{}_param_{index}", head.name), 0);
     let value = match passed.by_value {
         Some(_) => {
-            let base = body.code.operand(&place, &Ty::Ptr(0))?;
+            let base = body.code.operand(&place, &Ty::Ptr(GENERIC))?;
             Value::In(PARAM, Box::new(Value::Register(base)))
         }
         None => body.loaded(&passed.ty, &place, PARAM, "")?,

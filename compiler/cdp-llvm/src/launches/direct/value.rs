@@ -77,6 +77,11 @@ impl Class {
     }
 }
 
+/// The instruction that fills a register with what another one has.
+pub(super) fn mov(ty: &Ty) -> String {
+    format!("mov{}", Class::of(ty).spelt().0)
+}
+
 /// Instructions in the making, and the registers that they name.
 #[derive(Default)]
 pub(super) struct Code {
