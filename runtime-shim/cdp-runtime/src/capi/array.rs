@@ -414,6 +414,24 @@ fn side(array: *const c_void, pos: Pos, memory: &PitchedPtr, unit_bytes: u64) ->
     })
 }
 
+/// What `cudaMemcpy3D` and its kin describe when an array takes part.
+pub(crate) fn box_of(p: &Memcpy3DParms) -> Result<Copy3D> {
+    let unit_bytes = match (p.src_array.is_null(), p.dst_array.is_null()) {
+        (true, true) => 1,
+        (false, _) => element_bytes(p.src_array)?,
+        (true, false) => element_bytes(p.dst_array)?,
+    };
+    // The element of memory beside an array is a byte.
+    let unit_of = |array: *mut c_void| if array.is_null() { 1 } else { unit_bytes };
+    Ok(Copy3D {
+        src: side(p.src_array, p.src_pos, &p.src_ptr, unit_of(p.src_array))?,
+        dst: side(p.dst_array, p.dst_pos, &p.dst_ptr, unit_of(p.dst_array))?,
+        width_bytes: (p.extent.width as u64).wrapping_mul(unit_bytes),
+        height: p.extent.height as u64,
+        depth: p.extent.depth as u64,
+    })
+}
+
 /// `cudaMemcpy3D` and `cudaMemcpy3DAsync` when an array takes part.
 ///
 /// # Safety
@@ -423,19 +441,5 @@ pub(super) unsafe fn copy_parameters(
     kind: CopyKind,
     stream: Option<StreamHandle>,
 ) -> Result<()> {
-    let unit_bytes = match (p.src_array.is_null(), p.dst_array.is_null()) {
-        (true, true) => 1,
-        (false, _) => element_bytes(p.src_array)?,
-        (true, false) => element_bytes(p.dst_array)?,
-    };
-    // The element of memory beside an array is a byte.
-    let unit_of = |array: *mut c_void| if array.is_null() { 1 } else { unit_bytes };
-    let copy = Copy3D {
-        src: side(p.src_array, p.src_pos, &p.src_ptr, unit_of(p.src_array))?,
-        dst: side(p.dst_array, p.dst_pos, &p.dst_ptr, unit_of(p.dst_array))?,
-        width_bytes: (p.extent.width as u64).wrapping_mul(unit_bytes),
-        height: p.extent.height as u64,
-        depth: p.extent.depth as u64,
-    };
-    unsafe { process::current()?.device.copy_3d(&copy, kind, stream) }
+    unsafe { process::current()?.device.copy_3d(&box_of(p)?, kind, stream) }
 }

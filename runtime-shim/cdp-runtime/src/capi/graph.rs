@@ -190,7 +190,8 @@ pub(super) fn set_in_executable(
         let op = op()?;
         graph::with(|graphs| {
             let graph = &mut graphs.executable(executable as u64)?.graph;
-            replace(graph.node_mut(node as NodeId).ok_or(CudaError::INVALID_VALUE)?, op)
+            let node = graph.node_mut(node as NodeId).ok_or(CudaError::INVALID_VALUE)?;
+            replace(&mut node.op, op)
         })?;
         launchable::renew(executable as u64)
     })
@@ -397,6 +398,7 @@ pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
         }
         let mut lanes = removed.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.destroy(&*state.device);
+        condition::forget(&removed.graph)?;
         release_all(&removed.graph.objects)
     })
 }
@@ -449,15 +451,10 @@ pub extern "C" fn cudaGraphNodeSetEnabled(
     call(|| {
         graph::with(|graphs| {
             let executable = graphs.executable(executable as u64)?;
-            let node = node as NodeId;
             // Kernels, copies and fills only.
-            match executable.graph.nodes.get(&node) {
-                Some(known) if known.op.kind() <= 2 => {}
+            match executable.graph.node_mut(node as NodeId) {
+                Some(known) if known.op.kind() <= 2 => known.is_off = enabled == 0,
                 _ => return Err(CudaError::INVALID_VALUE.into()),
-            }
-            match enabled {
-                0 => drop(executable.disabled.insert(node)),
-                _ => drop(executable.disabled.remove(&node)),
             }
             Ok(())
         })?;
@@ -475,10 +472,8 @@ pub unsafe extern "C" fn cudaGraphNodeGetEnabled(
     call(|| {
         let found = graph::with(|graphs| {
             let executable = graphs.executable(executable as u64)?;
-            match executable.graph.nodes.contains_key(&(node as NodeId)) {
-                true => Ok(u32::from(!executable.disabled.contains(&(node as NodeId)))),
-                false => Err(CudaError::INVALID_VALUE.into()),
-            }
+            let known = executable.graph.node_mut(node as NodeId);
+            Ok(u32::from(!known.ok_or(CudaError::INVALID_VALUE)?.is_off))
         })?;
         unsafe { put(enabled, found) }
     })
@@ -491,26 +486,24 @@ pub unsafe extern "C" fn cudaGraphExecUpdate(
     graph: *mut c_void,
     result: *mut UpdateResult,
 ) -> u32 {
-    const TOPOLOGY_CHANGED: u32 = 2;
     call(|| {
-        let updated = graph::with(|graphs| {
+        let difference = graph::with(|graphs| {
             let wanted = graphs.whole(graph as u64)?;
             let executable = graphs.executable(executable as u64)?;
-            let fits = executable.graph.is_like(&wanted);
-            if fits {
+            let difference = executable.graph.difference(&wanted);
+            if difference.is_none() {
                 executable.graph.update(&wanted);
             }
-            Ok(fits)
+            Ok(difference)
         })?;
         if !result.is_null() {
-            let (none, code) = (std::ptr::null_mut(), if updated { 0 } else { TOPOLOGY_CHANGED });
+            let (none, code) = (std::ptr::null_mut(), difference.map_or(0, |found| found as u32));
             let value = UpdateResult { result: code, error_node: none, error_from_node: none };
             unsafe { put(result, value)? };
         }
-        if updated {
-            launchable::renew(executable as u64)
-        } else {
-            Err(CudaError::GRAPH_EXEC_UPDATE_FAILURE.into())
+        match difference {
+            None => launchable::renew(executable as u64),
+            Some(_) => Err(CudaError::GRAPH_EXEC_UPDATE_FAILURE.into()),
         }
     })
 }

@@ -129,8 +129,10 @@ pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(
         let op = child_op(child as u64)?;
         graph::with(|graphs| {
             let graph = &mut graphs.executable(executable as u64)?.graph;
-            match (graph.node_mut(node as NodeId), &op) {
-                (Some(Op::Child(old)), Op::Child(new)) if old.content.is_like(&new.content) => {
+            match (graph.node_mut(node as NodeId).map(|node| &node.op), &op) {
+                (Some(Op::Child(old)), Op::Child(new))
+                    if old.content.difference(&new.content).is_none() =>
+                {
                     Ok(())
                 }
                 _ => Err(CudaError::INVALID_VALUE.into()),

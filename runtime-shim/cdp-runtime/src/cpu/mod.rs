@@ -194,7 +194,7 @@ impl Graphs for CpuDevice {
         self.state().create_graph(steps)
     }
 
-    fn change_graph(&self, graph: u64, steps: &[GraphStep]) -> Result<()> {
+    fn change_graph(&self, graph: u64, _home: Option<u64>, steps: &[GraphStep]) -> Result<()> {
         self.state().change_graph(graph, steps)
     }
 

@@ -6,7 +6,8 @@ use std::ffi::c_void;
 use super::launches::LaunchAttribute;
 use super::memory::{Copy2D, CopyKind};
 use super::modules::KernelHandle;
-use super::streams::StreamHandle;
+use super::streams::{EventHandle, StreamHandle};
+use crate::array::Copy3D;
 use crate::error::{CudaError, Result};
 
 /// A step of a graph that is the device's.
@@ -15,6 +16,8 @@ pub struct GraphStep {
     pub work: GraphWork,
     /// The steps, by place, that are done before; all of them come earlier.
     pub after: Vec<usize>,
+    /// It is left out, so that what comes after it does not wait for it alone.
+    pub is_off: bool,
 }
 
 /// How the value that a conditional node tests chooses among the node's graphs.
@@ -47,8 +50,14 @@ pub enum GraphWork {
     Copy(Copy2D),
     /// Copies a rectangle from or to the host's memory. Not in graphs that kernels launch, like what follows.
     Transfer(Copy2D, CopyKind),
+    /// Copies a box, which may be in an array.
+    Box(Copy3D, CopyKind),
     /// Calls a function of the host.
     Host(unsafe extern "C" fn(*mut c_void), *mut c_void),
+    /// Records an event.
+    Record(EventHandle),
+    /// Waits for an event.
+    Wait(EventHandle),
     /// Does what the graph does that a condition chooses.
     #[allow(missing_docs)]
     Conditional { condition: u64, choice: Choice, bodies: Vec<Vec<GraphStep>> },
@@ -69,8 +78,9 @@ pub enum GraphWork {
 pub trait Graphs {
     /// Makes a graph that host code and the kernels of such graphs launch. The handle is what both use.
     fn create_graph(&self, steps: &[GraphStep]) -> Result<u64>;
-    /// Changes what later launches of such a graph do.
-    fn change_graph(&self, graph: u64, steps: &[GraphStep]) -> Result<()>;
+    /// Changes what later launches of such a graph do, to steps alike; the conditions that they test are those of a
+    /// home, if they test any.
+    fn change_graph(&self, graph: u64, home: Option<u64>, steps: &[GraphStep]) -> Result<()>;
     /// Destroys such a graph.
     fn destroy_graph(&self, graph: u64) -> Result<()>;
     /// Makes it ready for launches by kernels.

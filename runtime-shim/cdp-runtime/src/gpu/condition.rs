@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 use super::GpuDevice;
 use super::driver::{CUresult, Handle, check};
-use super::graph::{self, NewNode};
+use super::nodes::{self, Body};
 use crate::device::{Choice, Device, GraphStep};
 use crate::error::{CudaError, Result};
 
@@ -40,13 +40,6 @@ struct ConditionalNode {
 }
 
 const _: () = assert!(size_of::<ConditionalNode>() == 256);
-
-/// `CUDA_HOST_NODE_PARAMS`
-#[repr(C)]
-pub struct DriverHostNode {
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
-}
 
 /// `CU_GRAPH_NODE_TYPE_CONDITIONAL`
 const CONDITIONAL: c_uint = 13;
@@ -84,46 +77,20 @@ pub fn create(
     Ok((Some(graph as u64), made))
 }
 
-pub fn create_graph(device: &GpuDevice, home: u64, steps: &[GraphStep]) -> Result<u64> {
-    let driver = device.bind()?;
-    let home = home as Handle;
-    clear(device, home)?;
-    graph::fill(device, home, steps)?;
-    let mut made: Handle = std::ptr::null_mut();
-    // SAFETY: the target is valid for the write, the graph alive.
-    check(unsafe { (driver.cuGraphInstantiateWithFlags)(&mut made, home, 0) })?;
-    device.handles().graphs.insert(made as u64);
-    Ok(made as u64)
-}
-
-/// Removes what an earlier executable was made of.
-fn clear(device: &GpuDevice, home: Handle) -> Result<()> {
-    let driver = device.bind()?;
-    let mut count = 0;
-    // SAFETY: the graph is alive; without a target the driver tells how many nodes there are.
-    check(unsafe { (driver.cuGraphGetNodes)(home, std::ptr::null_mut(), &mut count) })?;
-    let mut nodes: Vec<Handle> = vec![std::ptr::null_mut(); count];
-    if count > 0 {
-        // SAFETY: as many as there is room for.
-        check(unsafe { (driver.cuGraphGetNodes)(home, nodes.as_mut_ptr(), &mut count) })?;
-    }
-    // SAFETY: nodes of the graph, each once.
-    nodes.into_iter().try_for_each(|node| check(unsafe { (driver.cuGraphDestroyNode)(node) }))
-}
-
 pub fn destroy_home(device: &GpuDevice, home: u64) -> Result<()> {
     let driver = device.bind()?;
     // SAFETY: made by `create`, and given back once.
+    device.handles().nodes.remove(&home);
     check(unsafe { (driver.cuGraphDestroy)(home as Handle) })
 }
 
-/// Adds a conditional node and the graphs below it.
+/// Adds a conditional node to a graph, behind others; the node and the graphs below it.
 pub fn add(
     device: &GpuDevice,
-    new: &mut NewNode<'_>,
+    (graph, after): (Handle, &[Handle]),
     (condition, choice): (u64, Choice),
     bodies: &[Vec<GraphStep>],
-) -> Result<()> {
+) -> Result<(Handle, Vec<Body>)> {
     let function = named(device, c"cuGraphAddNode")?;
     // SAFETY: the function of that name and version is of that type.
     let add: AddNode = unsafe { std::mem::transmute(function) };
@@ -142,30 +109,16 @@ pub fn add(
         rest: [0; 25],
         reserved_too: 0,
     };
-    let (first, count) = (new.after.as_ptr(), new.after.len());
+    let mut node: Handle = std::ptr::null_mut();
+    let (first, count) = (after.as_ptr(), after.len());
     // SAFETY: graph and nodes are alive, the description is whole.
-    check(unsafe {
-        add(&mut new.node, new.graph, first, std::ptr::null(), count, &mut described)
-    })?;
-    for (index, steps) in bodies.iter().enumerate() {
+    check(unsafe { add(&mut node, graph, first, std::ptr::null(), count, &mut described) })?;
+    let made = bodies.iter().enumerate().map(|(index, steps)| {
         // SAFETY: the driver has written as many graphs as were asked for.
-        graph::fill(device, unsafe { *described.bodies.add(index) }, steps)?;
-    }
-    Ok(())
-}
-
-/// Adds a call of a function of the host.
-pub fn add_host(
-    device: &GpuDevice,
-    new: &mut NewNode<'_>,
-    function: unsafe extern "C" fn(*mut c_void),
-    data: *mut c_void,
-) -> Result<()> {
-    let driver = device.bind()?;
-    let described = DriverHostNode { function, data };
-    let (first, count) = (new.after.as_ptr(), new.after.len());
-    // SAFETY: graph and nodes are alive, the description is whole.
-    check(unsafe {
-        (driver.cuGraphAddHostNode)(&mut new.node, new.graph, first, count, &described)
-    })
+        let graph = unsafe { *described.bodies.add(index) };
+        let mut nodes = Vec::new();
+        nodes::put(device, graph, &mut nodes, steps)?;
+        Ok(Body { graph: graph as u64, nodes })
+    });
+    Ok((node, made.collect::<Result<_>>()?))
 }

@@ -12,8 +12,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 
-use super::condition::DriverHostNode;
-use super::graph::{DriverKernelNode, DriverSet};
+use super::nodes::{DriverHostNode, DriverKernelNode, DriverSet};
 use crate::device::{LaunchAttribute, Location};
 use crate::driver_array::{ArrayDescriptor, DriverResource, DriverTexture};
 use crate::driver_copy::Cuboid;
@@ -219,7 +218,15 @@ driver_functions! {
     cuGraphAddMemcpyNode(*mut Handle, Handle, *const Handle, usize, *const Cuboid, Handle);
     cuGraphAddMemsetNode(*mut Handle, Handle, *const Handle, usize, *const DriverSet, Handle);
     cuGraphAddHostNode(*mut Handle, Handle, *const Handle, usize, *const DriverHostNode);
-    cuGraphGetNodes(Handle, *mut Handle, *mut usize);
+    cuGraphKernelNodeSetParams_v2(Handle, *const DriverKernelNode);
+    cuGraphMemcpyNodeSetParams(Handle, *const Cuboid);
+    cuGraphMemsetNodeSetParams(Handle, *const DriverSet);
+    cuGraphHostNodeSetParams(Handle, *const DriverHostNode);
+    cuGraphAddEventRecordNode(*mut Handle, Handle, *const Handle, usize, Handle);
+    cuGraphAddEventWaitNode(*mut Handle, Handle, *const Handle, usize, Handle);
+    cuGraphEventRecordNodeSetEvent(Handle, Handle);
+    cuGraphEventWaitNodeSetEvent(Handle, Handle);
+    cuGraphNodeSetEnabled(Handle, Handle, c_uint);
     cuGraphDestroyNode(Handle);
     cuGraphInstantiateWithFlags(*mut Handle, Handle, u64);
     cuGraphExecUpdate_v2(Handle, Handle, *mut [u64; 3]);

@@ -10,6 +10,7 @@ mod driver;
 mod graph;
 mod memory;
 mod modules;
+mod nodes;
 mod streams;
 
 use std::collections::{HashMap, HashSet};
@@ -74,7 +75,10 @@ struct Handles {
     kernels: HashMap<u64, Kernel>,
     kernels_by_name: HashMap<(ModuleHandle, String), KernelHandle>,
     streams: HashSet<u64>,
-    graphs: HashSet<u64>,
+    /// Executables.
+    graphs: HashMap<u64, graph::Executable>,
+    /// Of the driver's graphs.
+    nodes: HashMap<u64, Vec<nodes::Placed>>,
     events: HashSet<u64>,
     arrays: HashSet<u64>,
     /// Mipmapped arrays, and which of their levels are in `arrays`.

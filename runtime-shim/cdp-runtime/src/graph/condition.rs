@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::replay::Lanes;
-use super::{Executable, Graph, Graphs, NodeId, Op, launchable, with};
+use super::{Difference, Executable, Graph, Graphs, Node, NodeId, Op, launchable, with};
 use crate::device::{Choice, StreamHandle};
 use crate::error::{CudaError, Result};
 use crate::{process, stdio};
@@ -63,7 +63,7 @@ impl Conditional {
             if let Some(content) = content {
                 // One time round follows the other in the stream.
                 lanes.give_back(used);
-                content.replay(&Default::default(), stream, lanes)?;
+                content.replay(stream, lanes)?;
             }
             if self.choice != Choice::While || value == 0 {
                 return Ok(());
@@ -71,18 +71,37 @@ impl Conditional {
         }
     }
 
+    /// What keeps another node from updating this one.
+    pub(super) fn difference(&self, other: &Conditional) -> Option<Difference> {
+        if (self.choice, self.bodies.len()) != (other.choice, other.bodies.len()) {
+            return Some(Difference::NotSupported);
+        }
+        let mut bodies = self.contents().zip(other.contents());
+        bodies.find_map(|(mine, theirs)| mine.difference(theirs))
+    }
+
+    /// Takes what a node that is alike tests and does.
+    pub(super) fn update(&mut self, other: &Conditional) {
+        self.condition = other.condition;
+        let mine = self.bodies.iter_mut().filter_map(|body| body.content.as_mut());
+        mine.zip(other.contents()).for_each(|(mine, theirs)| mine.update(theirs));
+    }
+
+    fn contents(&self) -> impl Iterator<Item = &Graph> {
+        self.bodies.iter().filter_map(|body| body.content.as_ref())
+    }
+
     /// What devices that test conditions themselves are to do.
     pub fn parts(&self) -> (u64, Choice, impl Iterator<Item = &Graph>) {
-        let contents = self.bodies.iter().filter_map(|body| body.content.as_ref());
-        (self.condition, self.choice, contents)
+        (self.condition, self.choice, self.contents())
     }
 }
 
 impl Graph {
     /// A node of this graph or of one below it that the program has a handle of.
-    pub fn node_mut(&mut self, node: NodeId) -> Option<&mut Op> {
+    pub fn node_mut(&mut self, node: NodeId) -> Option<&mut Node> {
         if self.nodes.contains_key(&node) {
-            return self.nodes.get_mut(&node).map(|node| &mut node.op);
+            return self.nodes.get_mut(&node);
         }
         self.bodies_mut().find_map(|body| body.node_mut(node))
     }
@@ -104,6 +123,12 @@ impl Graph {
     pub fn is_conditional(&self) -> bool {
         let is_conditional = |op: &Op| matches!(op, Op::Conditional(_));
         !self.conditions.is_empty() || self.nodes.values().any(|node| is_conditional(&node.op))
+    }
+
+    /// Both test the same values: one is made of the other, or was updated by it.
+    fn shares_conditions(&self, other: &Graph) -> bool {
+        let first = |graph: &Graph| graph.conditions.first().map(|condition| condition.handle);
+        first(self).is_some() && first(self) == first(other)
     }
 
     /// Gives its conditions their first values, after the work now in a stream. From then on kernels may set them,
@@ -261,20 +286,46 @@ pub fn instantiate(graph: u64, flags: u64) -> Result<u64> {
         let home = content.home;
         Ok((content, home))
     })?;
+    may_stand(&content, false)?;
     let Some(home) = home else { return with(|graphs| graphs.instantiate(graph, flags)) };
     let device = &process::current()?.device;
     let made = device.create_conditional_graph(home, &launchable::steps_of_all(&content)?)?;
     with(|graphs| graphs.instantiate_as(made, graph, flags))
 }
 
-/// Gives back what a device keeps for a graph that is gone.
-pub fn forget(graph: &Graph) -> Result<()> {
-    if graph.conditions.is_empty() {
+/// Refuses what a graph with conditional nodes cannot have: below such a node, functions of the host, events, memory
+/// of the graph, and copies from or to memory that the device does not reach by itself.
+///
+/// Source: CUDA Programming Guide, conditional graph nodes, body graph requirements; an H200 gives error 1.
+fn may_stand(graph: &Graph, is_body: bool) -> Result<()> {
+    graph.nodes.values().try_for_each(|node| match &node.op {
+        Op::Conditional(conditional) => {
+            conditional.contents().try_for_each(|body| may_stand(body, true))
+        }
+        Op::Child(child) => may_stand(&child.content, is_body),
+        op if is_body && !op.is_of_device_alone()? => {
+            stdio::complain(
+                "the body of a conditional node has kernels, sets, copies of pinned, managed and device memory, and graphs of these",
+            );
+            Err(CudaError::INVALID_VALUE.into())
+        }
+        _ => Ok(()),
+    })
+}
+
+/// Gives back what a device keeps for a graph or an executable that is gone, unless another one uses it still.
+pub fn forget(gone: &Graph) -> Result<()> {
+    let unused = with(|graphs| {
+        let executables = graphs.executables.values().map(|executable| &executable.graph);
+        let mut others = graphs.graphs.values().chain(executables);
+        Ok(!others.any(|other| other.shares_conditions(gone)))
+    })?;
+    if gone.conditions.is_empty() || !unused {
         return Ok(());
     }
     let device = &process::current()?.device;
-    for condition in &graph.conditions {
+    for condition in &gone.conditions {
         device.destroy_condition(condition.handle)?;
     }
-    graph.home.map_or(Ok(()), |home| device.destroy_home(home))
+    gone.home.map_or(Ok(()), |home| device.destroy_home(home))
 }

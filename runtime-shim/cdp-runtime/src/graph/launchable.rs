@@ -2,7 +2,7 @@
 //! nodes are kernels, copies within the device, and sets; graphs in graphs become their nodes. Those with conditional
 //! nodes, where a device has them as a whole, may have copies of other memory and functions of the host as well.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::{Graph, NodeId, Op, with};
 use crate::capi;
@@ -17,7 +17,7 @@ use crate::{process, stdio};
 pub fn create(graph: u64, flags: u64) -> Result<u64> {
     let content = with(|graphs| Ok(graphs.graph(graph)?.clone()))?;
     let device = &process::current()?.device;
-    let made = device.create_graph(&steps(&content, &BTreeSet::new(), false)?)?;
+    let made = device.create_graph(&steps(&content, false)?)?;
     with(|graphs| graphs.instantiate_as(made, graph, flags))
 }
 
@@ -27,17 +27,12 @@ pub fn create(graph: u64, flags: u64) -> Result<u64> {
 /// As for [`create`].
 pub fn renew(executable: u64) -> Result<()> {
     let found = with(|graphs| Ok(graphs.executable(executable)?.clone()))?;
-    if found.graph.home.is_some() {
-        stdio::complain(
-            "a GPU's graph with conditional nodes cannot be changed once it is executable",
-        );
-        return Err(CudaError::NOT_SUPPORTED.into());
-    }
-    if !found.is_launchable() {
+    if !found.is_of_device() {
         return Ok(());
     }
-    let steps = steps(&found.graph, &found.disabled, false)?;
-    process::current()?.device.change_graph(executable, &steps)
+    let home = found.graph.home;
+    let steps = steps(&found.graph, home.is_some())?;
+    process::current()?.device.change_graph(executable, home, &steps)
 }
 
 /// The steps of a graph that kernels do not launch.
@@ -45,23 +40,17 @@ pub fn renew(executable: u64) -> Result<()> {
 /// # Errors
 /// `cudaErrorNotSupported` for nodes that no device has in such graphs.
 pub fn steps_of_all(graph: &Graph) -> Result<Vec<GraphStep>> {
-    steps(graph, &BTreeSet::new(), true)
+    steps(graph, true)
 }
 
-fn steps(graph: &Graph, disabled: &BTreeSet<NodeId>, any: bool) -> Result<Vec<GraphStep>> {
+fn steps(graph: &Graph, any: bool) -> Result<Vec<GraphStep>> {
     let mut steps = Vec::new();
-    add(graph, disabled, None, any, &mut steps)?;
+    add(graph, None, any, &mut steps)?;
     Ok(steps)
 }
 
 /// Adds the nodes of a graph, behind a step if one is given.
-fn add(
-    graph: &Graph,
-    disabled: &BTreeSet<NodeId>,
-    behind: Option<usize>,
-    any: bool,
-    steps: &mut Vec<GraphStep>,
-) -> Result<()> {
+fn add(graph: &Graph, behind: Option<usize>, any: bool, steps: &mut Vec<GraphStep>) -> Result<()> {
     let mut places: HashMap<NodeId, usize> = HashMap::new();
     for id in graph.order()? {
         let node = &graph.nodes[&id];
@@ -70,11 +59,10 @@ fn add(
             after.extend(behind);
         }
         let works = match &node.op {
-            _ if disabled.contains(&id) => vec![GraphWork::Nothing],
             Op::Child(child) => {
-                steps.push(GraphStep { work: GraphWork::Nothing, after });
+                steps.push(GraphStep { work: GraphWork::Nothing, after, is_off: false });
                 let first = steps.len() - 1;
-                add(&child.content, &BTreeSet::new(), Some(first), any, steps)?;
+                add(&child.content, Some(first), any, steps)?;
                 // What follows waits for all of it.
                 after = (first..steps.len()).collect();
                 vec![GraphWork::Nothing]
@@ -82,7 +70,7 @@ fn add(
             op => works(op, any)?,
         };
         for work in works {
-            steps.push(GraphStep { work, after });
+            steps.push(GraphStep { work, after, is_off: node.is_off });
             after = vec![steps.len() - 1];
         }
         places.insert(id, steps.len() - 1);
@@ -116,27 +104,31 @@ fn works(op: &Op, any: bool) -> Result<Vec<GraphWork>> {
         }],
         Op::Rectangle(copy, kind) if any => vec![GraphWork::Transfer(*copy, *kind)],
         Op::Rectangle(copy, _) => vec![GraphWork::Copy(*copy)],
-        Op::Host(Some(function), data) if any => vec![GraphWork::Host(*function, *data)],
+        Op::Host(function, data) if any => {
+            vec![function.map_or(GraphWork::Nothing, |function| GraphWork::Host(function, *data))]
+        }
+        Op::Record(event) if any => vec![GraphWork::Record(*event)],
+        Op::Wait(event) if any => vec![GraphWork::Wait(*event)],
+        // The memory is there since the node was made.
+        Op::Allocate { .. } | Op::Free { .. } if any => vec![GraphWork::Nothing],
         Op::Conditional(conditional) if any => {
             let (condition, choice, bodies) = conditional.parts();
             let bodies = bodies.map(steps_of_all).collect::<Result<_>>()?;
             vec![GraphWork::Conditional { condition, choice, bodies }]
         }
+        Op::Box(copy, kind) if any => vec![GraphWork::Box(*copy, *kind)],
         Op::Described(parameters) => {
             let kind = capi::copy_kind(parameters.kind)?;
             let work = |copy| match any {
                 true => GraphWork::Transfer(copy, kind),
                 false => GraphWork::Copy(copy),
             };
-            let copies: Vec<GraphWork> =
-                capi::rectangles(parameters).ok_or(CudaError::NOT_SUPPORTED)?.map(work).collect();
-            if copies.is_empty() { vec![GraphWork::Nothing] } else { copies }
-        }
-        _ if any => {
-            stdio::complain(
-                "a GPU's graph with conditional nodes has kernels, copies of memory, sets, functions of the host, and graphs of these",
-            );
-            return Err(CudaError::NOT_SUPPORTED.into());
+            match capi::rectangles(parameters) {
+                Some(all) if parameters.extent.depth > 0 => all.map(work).collect(),
+                Some(_) => vec![GraphWork::Nothing],
+                None if any => vec![GraphWork::Box(capi::box_of(parameters)?, kind)],
+                None => return Err(CudaError::NOT_SUPPORTED.into()),
+            }
         }
         _ => {
             stdio::complain(

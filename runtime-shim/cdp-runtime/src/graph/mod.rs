@@ -10,11 +10,13 @@ pub mod condition;
 pub mod launchable;
 mod op;
 pub mod replay;
+mod update;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::op::{Kernel, Op, Set};
+pub use self::update::Difference;
 
 use crate::error::{CudaError, DeviceError, Result};
 
@@ -30,6 +32,8 @@ pub struct Node {
     pub after: Vec<NodeId>,
     /// The node that it was cloned from.
     pub original: Option<NodeId>,
+    /// It is left out, in an executable.
+    pub is_off: bool,
 }
 
 /// Nodes in the order in which they were made.
@@ -52,8 +56,6 @@ pub struct Graph {
 pub struct Executable {
     /// Its own copy of the graph, under the handles of the graph's nodes.
     pub graph: Graph,
-    /// Nodes that are left out.
-    pub disabled: BTreeSet<NodeId>,
     /// The graph that it was made of.
     pub source: u64,
     /// The flags that it was made with.
@@ -156,7 +158,7 @@ impl Graphs {
             return Err(invalid());
         }
         let handle = self.handle();
-        let node = Node { op, after: after.to_vec(), original: None };
+        let node = Node { op, after: after.to_vec(), original: None, is_off: false };
         self.graph(graph)?.nodes.insert(handle, node);
         self.owners.insert(handle, graph);
         Ok(handle)
@@ -201,7 +203,7 @@ impl Graphs {
             source.nodes.keys().map(|node| (*node, self.handle())).collect();
         for (node, content) in source.nodes {
             let after = content.after.iter().map(|before| names[before]).collect();
-            let copied = Node { op: content.op, after, original: Some(node) };
+            let copied = Node { after, original: Some(node), ..content };
             self.graph(clone)?.nodes.insert(names[&node], copied);
             self.owners.insert(names[&node], clone);
         }
@@ -218,8 +220,8 @@ impl Graphs {
     pub fn instantiate_as(&mut self, handle: u64, graph: u64, flags: u64) -> Result<u64> {
         let (source, graph) = (graph, self.whole(graph)?);
         graph.order()?;
-        let (disabled, lanes) = Default::default();
-        self.executables.insert(handle, Executable { graph, disabled, source, flags, lanes });
+        let lanes = Default::default();
+        self.executables.insert(handle, Executable { graph, source, flags, lanes });
         Ok(handle)
     }
 }
@@ -255,29 +257,6 @@ impl Graph {
             self.nodes.values().flat_map(|node| node.after.iter().copied()).collect();
         self.nodes.keys().copied().filter(|node| !inner.contains(node)).collect()
     }
-
-    /// Whether another graph has the same nodes in the same order with the same dependencies.
-    pub fn is_like(&self, other: &Graph) -> bool {
-        let place = |graph: &Graph| -> HashMap<NodeId, usize> {
-            graph.nodes.keys().enumerate().map(|(index, node)| (*node, index)).collect()
-        };
-        let (mine, theirs) = (place(self), place(other));
-        self.nodes.len() == other.nodes.len()
-            && self.nodes.values().zip(other.nodes.values()).all(|(one, two)| {
-                let places = |after: &[NodeId], of: &HashMap<NodeId, usize>| -> BTreeSet<usize> {
-                    after.iter().map(|node| of[node]).collect()
-                };
-                one.op.kind() == two.op.kind()
-                    && places(&one.after, &mine) == places(&two.after, &theirs)
-            })
-    }
-
-    /// Takes what the nodes of a graph that [is like](Self::is_like) this one do.
-    pub fn update(&mut self, other: &Graph) {
-        for (mine, theirs) in self.nodes.values_mut().zip(other.nodes.values()) {
-            mine.op = theirs.op.clone();
-        }
-    }
 }
 
 #[cfg(test)]
@@ -300,12 +279,15 @@ mod tests {
         let clone = graphs.clone_of(graph).unwrap();
         let (one, two) =
             (graphs.graph(graph).unwrap().clone(), graphs.graph(clone).unwrap().clone());
-        assert!(one.is_like(&two) && two.nodes.values().all(|node| node.original.is_some()));
+        assert!(
+            one.difference(&two).is_none()
+                && two.nodes.values().all(|node| node.original.is_some())
+        );
         graphs.node(second).unwrap().after.push(first);
         assert!(graphs.instantiate(graph, 0).is_err(), "a circle");
         graphs.remove(third).unwrap();
         assert_eq!(graphs.graph(graph).unwrap().order().unwrap(), [first, second]);
-        assert!(!graphs.graph(graph).unwrap().is_like(&two));
+        assert_eq!(graphs.graph(graph).unwrap().difference(&two), Some(Difference::Topology));
         graphs.destroy(graph).unwrap();
         assert!(graphs.node(first).is_err());
     }

@@ -7,7 +7,9 @@ use super::condition::Conditional;
 use super::replay::Lanes;
 use crate::array::Copy3D;
 use crate::capi;
-use crate::device::{Copy2D, CopyKind, EventHandle, LaunchAttribute, LaunchConfig, StreamHandle};
+use crate::device::{
+    Copy2D, CopyKind, EventHandle, LaunchAttribute, LaunchConfig, MemoryType, StreamHandle,
+};
 use crate::error::{CudaError, Result};
 use crate::process;
 
@@ -115,6 +117,31 @@ impl Op {
         }
     }
 
+    /// A device does it without the host.
+    pub(super) fn is_of_device_alone(&self) -> Result<bool> {
+        let device = &process::current()?.device;
+        let is_known = |side: u64| {
+            let info = device.pointer_info(side);
+            info.is_ok_and(|info| info.memory != MemoryType::Unregistered)
+        };
+        let is_reached = |copy: &Copy2D, kind: CopyKind| {
+            kind != CopyKind::HostToHost && is_known(copy.dst) && is_known(copy.src)
+        };
+        Ok(match self {
+            Op::Empty | Op::Kernel(_) | Op::Set(_) => true,
+            Op::Rectangle(copy, kind) => is_reached(copy, *kind),
+            Op::Described(copy) => {
+                let kind = capi::copy_kind(copy.kind)?;
+                capi::rectangles(copy)
+                    .is_some_and(|mut all| all.all(|copy| is_reached(&copy, kind)))
+            }
+            // Arrays.
+            Op::Box(..) | Op::Host(..) | Op::Record(_) | Op::Wait(_) => false,
+            Op::Allocate { .. } | Op::Free { .. } => false,
+            Op::Child(_) | Op::Conditional(_) => true,
+        })
+    }
+
     /// Does it in a stream; branches of graphs below take lanes.
     pub fn run(&self, stream: StreamHandle, lanes: &mut Lanes) -> Result<()> {
         let device = process::current()?;
@@ -130,7 +157,7 @@ impl Op {
             Op::Box(copy, kind) => unsafe { device.copy_3d(copy, *kind, Some(stream)) },
             Op::Set(set) => set.run(stream),
             Op::Host(function, data) => unsafe { capi::call_in_order(*function, *data, stream) },
-            Op::Child(child) => child.content.replay(&Default::default(), stream, lanes),
+            Op::Child(child) => child.content.replay(stream, lanes),
             Op::Conditional(conditional) => conditional.run(stream, lanes),
             Op::Record(event) => device.record_event(*event, stream, 0),
             Op::Wait(event) => device.stream_wait_event(stream, *event, 0),

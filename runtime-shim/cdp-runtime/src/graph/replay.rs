@@ -109,10 +109,7 @@ impl Executable {
         };
         lanes.give_back((0, 0));
         let replaying = Replaying::on(device);
-        let done = self
-            .graph
-            .begin(stream)
-            .and_then(|()| self.graph.replay(&self.disabled, stream, &mut lanes));
+        let done = self.graph.begin(stream).and_then(|()| self.graph.replay(stream, &mut lanes));
         drop(replaying);
         let done = done.and(self.graph.end(stream));
         done.and(device.record_event(end, stream, 0))
@@ -164,12 +161,7 @@ impl Graph {
     ///
     /// # Errors
     /// Those of its nodes. What was begun is waited for then too.
-    pub fn replay(
-        &self,
-        disabled: &BTreeSet<NodeId>,
-        stream: StreamHandle,
-        lanes: &mut Lanes,
-    ) -> Result<()> {
+    pub fn replay(&self, stream: StreamHandle, lanes: &mut Lanes) -> Result<()> {
         let state = process::current()?;
         let device = &*state.device;
         let plan = self.plan()?;
@@ -187,7 +179,7 @@ impl Graph {
             for event in start.into_iter().chain(others.map(|before| marks[before])) {
                 device.stream_wait_event(own, event, 0)?;
             }
-            if !disabled.contains(id) {
+            if !node.is_off {
                 node.op.run(own, lanes)?;
             }
             if plan.awaited.contains(id) {

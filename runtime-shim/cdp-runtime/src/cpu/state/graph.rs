@@ -68,6 +68,7 @@ impl State {
     fn steps<'a>(&self, steps: &[GraphStep], buffers: &'a [Vec<u8>]) -> Result<Vec<Step<'a>>> {
         let step = |(step, buffer): (&GraphStep, &'a Vec<u8>)| {
             let work = match &step.work {
+                _ if step.is_off => Work::Nothing,
                 GraphWork::Nothing => Work::Nothing,
                 GraphWork::Launch { kernel, .. } => {
                     let kernel = self.kernels[&kernel.0].0;
@@ -75,7 +76,12 @@ impl State {
                 }
                 GraphWork::Copy(copy) => copy_of(copy),
                 // Graphs with these are replayed.
-                GraphWork::Transfer(..) | GraphWork::Host(..) | GraphWork::Conditional { .. } => {
+                GraphWork::Transfer(..)
+                | GraphWork::Box(..)
+                | GraphWork::Host(..)
+                | GraphWork::Record(_)
+                | GraphWork::Wait(_)
+                | GraphWork::Conditional { .. } => {
                     return Err(CudaError::NOT_SUPPORTED.into());
                 }
                 GraphWork::Set { dst, pitch_bytes, value, element_bytes, width, height } => {
