@@ -18,12 +18,20 @@ impl ScopeId {
 }
 
 /// What a name stands for in one scope. The default is a name that nothing has declared.
-pub trait Declared: Copy + Default {
-    fn is_declared(&self) -> bool;
+pub trait Declared: Copy + Default + PartialEq {
+    fn is_declared(&self) -> bool {
+        *self != Self::default()
+    }
+
     /// Whether it is no matter which of the two is found.
-    fn is_same(&self, other: &Self) -> bool;
+    fn is_same(&self, other: &Self) -> bool {
+        self == other
+    }
+
     /// Functions, which overload those of other scopes.
-    fn overloads(&self) -> bool;
+    fn overloads(&self) -> bool {
+        false
+    }
 }
 
 /// What look-up finds.

@@ -36,8 +36,7 @@ keywords! {
     }
     "Deduced types" { Auto = "auto", Typeof = "decltype typeof __typeof__ __typeof __decltype", }
     "Storage and linkage" {
-        Storage = "extern static register thread_local _Thread_local inline constexpr mutable __inline \
-                   __inline__ __thread",
+        Storage = "extern static register inline constexpr mutable __inline __inline__",
     }
     "Declarations of types and names" {
         Typedef = "typedef", Record = "struct union class", Enum = "enum", Using = "using",
@@ -51,7 +50,7 @@ keywords! {
         Attribute = "__global__ __device__ __host__ __constant__ __shared__ __managed__ __forceinline__ \
                      __noinline__ __grid_constant__",
         /// A specifier with arguments.
-        AttributeCall = "__launch_bounds__ __maxnreg__ __align__ __cluster_dims__ __block_size__",
+        AttributeCall = "__launch_bounds__ __maxnreg__ __align__ __cluster_dims__",
     }
     "Alignment and attributes" { Alignas = "alignas", GnuAttribute = "__attribute__ __attribute", }
     "Assertions" { StaticAssert = "static_assert", }
@@ -80,15 +79,6 @@ pub const ONLY_C: &[(&str, &str)] = &[
     ("_Noreturn", "[[noreturn]]"),
 ];
 
-/// Words that the parser reads and the checker refuses wherever they stand, with the code and a
-/// declaration that shows it; for the documentation, whose test compiles the declaration.
-pub const REFUSED_BY_CHECKER: &[(&str, Code, &str)] = &[
-    ("thread_local", Code::E0240, "thread_local int x;"),
-    ("__thread", Code::E0240, "__thread int x;"),
-    ("_Thread_local", Code::E0240, "_Thread_local int x;"),
-    ("__block_size__", Code::E0239, "__global__ void __block_size__(32) k() {}"),
-];
-
 /// What the parser passes of a word that it refuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passed {
@@ -105,6 +95,8 @@ pub enum Passed {
 const ACCESS: &str = "leave it out, and write `struct` for `class`: all members are public there";
 const CODES: &str = "return an error code instead";
 const KIND: &str = "use a function pointer, or a `switch` on a kind";
+const LOCAL: &str =
+    "in a kernel declare it without this word; in host code pass it to the functions that use it";
 const PUBLIC: &str = "leave it out: all members are public";
 const SETS: &str = "write one function or type for each set of types that you use";
 const TRAP: &str = "return an error code, or end the kernel with `__trap()`";
@@ -148,6 +140,9 @@ refusals! {
     Export = "export": E0235, "modules (WORD) are", "", Item;
     Access = "public protected private": E0224, "access control (WORD) is", ACCESS, Alone;
     Consteval = "consteval constinit": E0239, "WORD is", "write `constexpr` for a variable", Alone;
+    ThreadLocal = "thread_local _Thread_local __thread":
+        E0240, "thread-local variables (WORD) are", LOCAL, Alone;
+    BlockSize = "__block_size__": E0239, "WORD is", "", Operand;
     Generic = "_Generic": E0239, "C's WORD is", "use overloaded functions", Operand;
     Type = "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64":
         E0244, "the type WORD is", "", Alone;
@@ -156,8 +151,9 @@ refusals! {
 impl Word {
     /// Whether the word begins a statement that is neither an expression nor a declaration.
     pub fn begins_statement(self) -> bool {
-        use Word::{Break, Case, Continue, Do, Else, For, If, Return, Switch, While};
+        use Word::{Asm, Break, Case, Continue, Do, Else, For, Goto, If, Return, Switch, While};
         matches!(self, Return | If | For | While | Do | Break | Continue | Switch | Case | Else)
+            || matches!(self, Asm | Goto)
     }
 
     /// Whether parentheses stand behind the word, at the head of a statement.

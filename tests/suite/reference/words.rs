@@ -15,26 +15,19 @@ use cdp_frontend::preprocess::directives::{IGNORED_PRAGMAS, PRAGMAS};
 use cdp_frontend::preprocess::macros::COMPUTED;
 use cdp_frontend::preprocess::predefined::{Target, macros as predefined};
 use cdp_frontend::session::Session;
-use cdp_frontend::words::{KEYWORDS, ONLY_C, REFUSED, REFUSED_BY_CHECKER, Refusal};
+use cdp_frontend::words::{KEYWORDS, ONLY_C, REFUSED, Refusal};
 
 use super::codes::link;
 use super::{Doc, code, codes_of};
 
-/// The words of a list that the checker lets through.
-fn accepted(spellings: &'static str) -> impl Iterator<Item = &'static str> {
-    spellings
-        .split_whitespace()
-        .filter(|word| !REFUSED_BY_CHECKER.iter().any(|(refused, ..)| refused == word))
-}
-
-/// The keywords that are accepted.
+/// The keywords.
 pub fn keywords(doc: &mut Doc) {
     doc.heading(2, "Keywords");
     let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
     for (spellings, _, kind) in KEYWORDS {
         match kinds.iter_mut().find(|(known, _)| known == kind) {
-            Some((_, words)) => words.extend(accepted(spellings)),
-            None => kinds.push((kind, accepted(spellings).collect())),
+            Some((_, words)) => words.extend(spellings.split_whitespace()),
+            None => kinds.push((kind, spellings.split_whitespace().collect())),
         }
     }
     kinds.push(("Operators as words", OPERATORS.iter().map(|(word, _)| *word).collect()));
@@ -66,9 +59,6 @@ pub fn left_out(doc: &mut Doc) {
     }
     for (word, right) in ONLY_C {
         add(Code::E0239, format!("C only: write `{right}`"), &mut std::iter::once(*word));
-    }
-    for (word, code, _) in REFUSED_BY_CHECKER {
-        add(*code, code.info().title.to_owned(), &mut std::iter::once(*word));
     }
     let rows: Vec<Vec<String>> = reasons
         .into_iter()

@@ -41,7 +41,7 @@ spelled! {
     /// How the word is mostly written.
     word {
         Typedef = "typedef", Extern = "extern", Static = "static", Register = "register", Inline = "inline",
-        ThreadLocal = "thread_local" | "_Thread_local" | "__thread", Constexpr = "constexpr",
+        Constexpr = "constexpr",
         /// On a record member.
         Mutable = "mutable",
     }
@@ -235,8 +235,6 @@ pub enum AttrKind {
     LaunchBounds(Vec<Expr>),
     /// `__maxnreg__(n)`
     MaxNReg(Vec<Expr>),
-    /// `__block_size__(dim3, dim3)`
-    BlockSize(Vec<Expr>),
     /// `__cluster_dims__(x, y, z)`
     ClusterDims(Vec<Expr>),
     /// `__align__(n)`, `alignas(n)`, `__attribute__((aligned(n)))`; without an argument only in the

@@ -111,10 +111,6 @@ impl<'a> Checker<'a> {
                     words.attrs.cluster_dims = dims;
                     words.bounds = true;
                 }
-                AttrKind::BlockSize(_) => {
-                    let message = "`__block_size__` is outside the `.cdp` subset";
-                    self.error(Code::E0239, attr.span, message);
-                }
                 AttrKind::Cuda(CudaWord::Constant)
                 | AttrKind::Cuda(CudaWord::Shared)
                 | AttrKind::Cuda(CudaWord::Managed)
@@ -322,7 +318,7 @@ impl<'a> Checker<'a> {
         specs: &'a ast::DeclSpecs,
         name: &'a ast::QualName,
     ) {
-        for kind in [StorageKind::Register, StorageKind::ThreadLocal, StorageKind::Mutable] {
+        for kind in [StorageKind::Register, StorageKind::Mutable] {
             if let Some(span) = specs.storage_span(kind) {
                 self.error(Code::E0317, span, "this word does not belong to a function");
             }

@@ -10,7 +10,7 @@ use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
-use crate::near::nearest;
+use crate::near::{nearest, nearest_type};
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
@@ -283,11 +283,11 @@ impl<'a> Checker<'a> {
         if !types {
             names.extend(self.session.unused.iter().map(|(name, _)| self.text(*name)));
         }
-        names.sort_unstable();
         if types {
-            let known = builtins::types::all_types().map(|def| def.name);
-            return nearest(text, names.into_iter().chain(known)).map(str::to_owned);
+            names.extend(builtins::types::all_types().map(|def| def.name));
+            return nearest_type(text, names.into_iter()).map(str::to_owned);
         }
+        names.sort_unstable();
         let functions = builtins::all_functions().filter(|row| !row.flags.internal);
         let builtin = functions
             .map(|row| row.name)

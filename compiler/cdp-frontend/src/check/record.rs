@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
             }
             return;
         }
-        for kind in [StorageKind::Static, StorageKind::Extern, StorageKind::ThreadLocal] {
+        for kind in [StorageKind::Static, StorageKind::Extern] {
             if let Some(span) = simple.specs.storage_span(kind) {
                 let cure = "declare a variable of the file or namespace";
                 self.outside(Code::E0239, span, "static members are", cure);

@@ -39,7 +39,7 @@ pub enum Entity {
 }
 
 /// The meanings of one name in one scope: C++ lets a function or variable hide a tag.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Slot {
     pub tag: Option<QualType>,
     pub other: Option<Entity>,

@@ -10,7 +10,7 @@ use super::mangle;
 use super::scope::{Entity, ExecutionSpace, Memory, Var, VarId};
 use super::state::Checker;
 use crate::ast::{self, AttrKind, CudaWord, StorageKind};
-use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::source::Span;
 
 /// The largest object with `dim3` parts that an initialiser is made for.
@@ -95,9 +95,6 @@ impl<'a> Checker<'a> {
         }
         let (memory, memory_span) = self.memory_of(specs, &declarator.declarator);
         let align = self.align_attrs(&[&specs.attrs, &declarator.declarator.attrs]);
-        if let Some(span) = specs.storage_span(StorageKind::ThreadLocal) {
-            self.report_thread_local(specs, declarator, span);
-        }
         if let Some(span) = specs.storage_span(StorageKind::Inline)
             && self.scopes.depth() > 0
         {
@@ -118,32 +115,6 @@ impl<'a> Checker<'a> {
         } else {
             self.local_variable(request);
         }
-    }
-
-    /// `thread_local` and its kin, and what to write in its place.
-    fn report_thread_local(
-        &mut self,
-        specs: &'a ast::DeclSpecs,
-        declarator: &'a ast::InitDeclarator,
-        span: Span,
-    ) {
-        let word = self.source_text(span);
-        let message = format!("thread-local variables (`{word}`) are outside the `.cdp` subset");
-        let name = declarator.declarator.name.as_ref().map(|name| self.text(name.base.name));
-        let in_device_code = self.f.in_function() && self.f.space.on_device();
-        let on_device =
-            in_device_code || self.memory_of(specs, &declarator.declarator).0 != Memory::Auto;
-        let cure = match (on_device, name) {
-            (true, Some(name)) => format!(
-                "declare `{name}` without it inside the kernel: each GPU thread has its own local variables"
-            ),
-            _ => "pass it to the functions that use it, or index an array by the thread".to_owned(),
-        };
-        self.error(Code::E0240, span, message).help(cure).help(if on_device {
-            ""
-        } else {
-            NAME_IT_CU
-        });
     }
 
     /// Refuses types that no variable has.

@@ -1,25 +1,19 @@
 //! Attributes and CUDA specifiers: `__global__`, `__launch_bounds__(...)`, `alignas(...)`,
 //! `__attribute__((...))`, `[[...]]`. Which of them mean something is the checker's matter.
 
-use super::parser::{Parsed, Parser};
-use crate::ast::*;
+use super::*;
 use crate::attributes::{Known, is_refused, known};
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::words::Word;
 
 impl Parser<'_> {
-    /// `attributes = { attribute }`
+    // attributes = { attribute }
     pub fn attributes(&mut self, list: &mut Vec<Attr>) -> Parsed<()> {
         while self.attribute(list)? {}
         Ok(())
     }
 
-    /// ```text
-    /// attribute = word | word "(" assignment { "," assignment } ")"
-    ///           | "alignas" "(" ( type-name | assignment ) ")"
-    ///           | "__attribute__" "((" named { "," named } "))" | "[[" named { "," named } "]]"
-    /// ```
+    // attribute = word | word "(" assignment { "," assignment } ")"
+    //           | "alignas" "(" ( type-name | expression ) ")"
+    //           | "__attribute__" "((" named { "," named } "))" | "[[" named { "," named } "]]"
     /// False if there is none here.
     pub fn attribute(&mut self, list: &mut Vec<Attr>) -> Parsed<bool> {
         let start = self.at;
@@ -34,12 +28,14 @@ impl Parser<'_> {
                 match self.text_at(start) {
                     "__launch_bounds__" => AttrKind::LaunchBounds(args),
                     "__maxnreg__" => AttrKind::MaxNReg(args),
-                    "__block_size__" => AttrKind::BlockSize(args),
                     "__cluster_dims__" => AttrKind::ClusterDims(args),
                     _ => AttrKind::Align(Some(args.swap_remove(0))),
                 }
             }
-            Word::Alignas => self.alignas()?,
+            Word::Alignas => {
+                let of_expression = |value: Box<Expr>| AttrKind::Align(Some(*value));
+                self.type_or_expression(AttrKind::AlignType, of_expression)?
+            }
             word => {
                 let gnu = word == Word::GnuAttribute;
                 if gnu || self.std_attribute_end().is_some() {
@@ -50,16 +46,6 @@ impl Parser<'_> {
         };
         list.push(Attr { kind, span: self.since(start) });
         Ok(true)
-    }
-
-    fn alignas(&mut self) -> Parsed<AttrKind> {
-        self.at += 1;
-        self.parenthesised("`)`", |p| {
-            Ok(match p.is_type_name_at(p.at) {
-                true => AttrKind::AlignType(Box::new(p.type_name()?)),
-                false => AttrKind::Align(Some(p.assignment()?)),
-            })
-        })
     }
 
     /// The lists of `__attribute__((...))` and `[[...]]`; of the latter what cannot be read is passed.

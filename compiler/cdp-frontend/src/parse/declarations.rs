@@ -1,13 +1,6 @@
 //! Declarations: files, namespaces, variables and functions, initialisers.
 
-use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Context, Specifiers};
-use super::symbols::Meaning;
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::scopes::ScopeId;
-use crate::words::{Refusal, Word};
+use super::*;
 
 impl Parser<'_> {
     /// `unit = { any-declaration }`, up to a place.
@@ -27,7 +20,7 @@ impl Parser<'_> {
         decls
     }
 
-    /// `"{" unit "}"`
+    // "{" unit "}"
     pub fn braced_declarations(&mut self, context: Context) -> Vec<Decl> {
         let close = self.group_end(self.at) - 1;
         self.at += 1;
@@ -43,10 +36,8 @@ impl Parser<'_> {
         Ok(Decl { kind, span: self.since(start) })
     }
 
-    /// ```text
-    /// any-declaration = ";" | pragma | using | static-assertion | namespace | linkage
-    ///                 | declaration | function
-    /// ```
+    // any-declaration = ";" | pragma | using | static-assertion | namespace | linkage
+    //                 | declaration | function
     /// Of a file, a record or a block, whose pragmas and `asm` belong to statements. Nothing is declared by
     /// words that are refused and passed.
     pub fn any_declaration(&mut self, context: Context) -> Parsed<DeclKind> {
@@ -104,10 +95,8 @@ impl Parser<'_> {
 
     // ---- Namespaces and linkage --------------------------------------------------------------------
 
-    /// ```text
-    /// namespace = [ "inline" ] "namespace" [ name { "::" name } ] "{" unit "}"
-    ///           | "namespace" name "=" path ";"
-    /// ```
+    // namespace = [ "inline" ] "namespace" [ name { "::" name } ] "{" unit "}"
+    //           | "namespace" name "=" path ";"
     fn namespace(&mut self, context: Context) -> Parsed<DeclKind> {
         let inline = self.word() == Word::Storage;
         let keyword = self.at + usize::from(inline);
@@ -176,7 +165,7 @@ impl Parser<'_> {
         Ok(NamespaceAliasDecl { name, target }.into())
     }
 
-    /// `linkage = "extern" string ( "{" unit "}" | any-declaration )`
+    // linkage = "extern" string ( "{" unit "}" | any-declaration )
     fn linkage(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let language = self.string();
@@ -190,10 +179,8 @@ impl Parser<'_> {
 
     // ---- Using and assertions ------------------------------------------------------------------------
 
-    /// ```text
-    /// using = "using" "namespace" path ";" | "using" path { "," path } ";"
-    ///       | "using" name attributes "=" type-name ";"
-    /// ```
+    // using = "using" "namespace" path ";" | "using" path { "," path } ";"
+    //       | "using" name attributes "=" type-name ";"
     fn using(&mut self, context: Context) -> Parsed<DeclKind> {
         self.at += 1;
         let next = self.at + 1;
@@ -251,7 +238,7 @@ impl Parser<'_> {
         Ident { name: self.symbol_at(at), span: self.span_at(at) }
     }
 
-    /// `static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"`
+    // static-assertion = "static_assert" "(" assignment [ "," string ] ")" ";"
     fn static_assertion(&mut self) -> Parsed<DeclKind> {
         self.at += 1;
         let (condition, message) = self.parenthesised("`,` or `)`", |p| {
@@ -264,10 +251,8 @@ impl Parser<'_> {
 
     // ---- Variables and functions -----------------------------------------------------------------------
 
-    /// ```text
-    /// declaration = specifiers [ init-declarator { "," init-declarator } ] ";"
-    /// function    = specifiers declarator block
-    /// ```
+    // declaration = specifiers [ init-declarator { "," init-declarator } ] ";"
+    // function    = specifiers declarator block
     pub fn declaration(&mut self, context: Context) -> Parsed<DeclKind> {
         let specs = self.specifiers(context)?;
         let mut declarators = Vec::with_capacity(1);
@@ -287,15 +272,13 @@ impl Parser<'_> {
                 let (specs, declarator) = (specs.specs, item.declarator);
                 return Ok(FunctionDef { specs, declarator, body }.into());
             }
-            let nested = self.begins_body(&item);
-            let span = item.declarator.name.as_ref().map_or(item.span, |name| name.base.span);
-            declarators.push(item);
-            if nested {
+            if self.begins_body(&item) {
+                let span = item.declarator.name.map_or(item.span, |name| name.base.span);
+                let what = "functions inside functions are";
                 let cure = "define it at file scope, before this function";
-                self.outside(Code::E0238, span, "functions inside functions are", cure);
-                self.at = self.group_end(self.at);
-                return Ok(SimpleDecl { specs: specs.specs, declarators }.into());
+                return Err(self.outside(Code::E0238, span, what, cure));
             }
+            declarators.push(item);
             more = self.eat(T::Comma);
         }
         let unknown = matches!(specs.specs.ty.kind, TypeSpecKind::Error);
@@ -329,10 +312,8 @@ impl Parser<'_> {
         }
     }
 
-    /// ```text
-    /// init-declarator = declarator attributes [ initialiser ]
-    ///                 | [ declarator attributes ] ":" assignment attributes
-    /// ```
+    // init-declarator = declarator attributes [ initialiser ]
+    //                 | [ declarator attributes ] ":" assignment attributes
     pub fn init_declarator(&mut self, specs: &Specifiers) -> Parsed<InitDeclarator> {
         let start = self.at;
         let mut declarator = match self.is(T::Colon) {
@@ -380,7 +361,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `initialiser = "=" initialiser-clause | braces | "(" clauses ")"`
+    // initialiser = "=" initialiser-clause | braces | "(" clauses ")"
     fn initialiser(&mut self) -> Parsed<Option<Initializer>> {
         let start = self.at;
         let kind = match self.kind() {
@@ -388,7 +369,7 @@ impl Parser<'_> {
                 self.at += 1;
                 InitializerKind::Assign(self.initialiser_clause()?)
             }
-            Some(T::LBrace) => InitializerKind::Brace(self.braces()?),
+            Some(T::LBrace) => InitializerKind::Brace(self.braces()),
             Some(T::LParen) if self.kind_at(start + 1) != Some(T::RParen) => {
                 InitializerKind::Paren(self.arguments())
             }
@@ -397,51 +378,39 @@ impl Parser<'_> {
         Ok(Some(Initializer { kind, span: self.since(start) }))
     }
 
-    /// `initialiser-clause = assignment | braces`
+    // initialiser-clause = assignment | braces
     pub fn initialiser_clause(&mut self) -> Parsed<Expr> {
         if !self.is(T::LBrace) {
             return self.assignment();
         }
-        let list = self.braces()?;
+        let list = self.braces();
         let span = list.span;
         Ok(self.expr_at(list, span))
     }
 
     /// `braces = "{" [ item { "," item } [ "," ] ] "}"`; after an error, what could be read.
-    pub fn braces(&mut self) -> Parsed<InitList> {
+    pub fn braces(&mut self) -> InitList {
         let start = self.at;
-        if !self.is(T::LBrace) {
-            return Err(self.expected("`{`"));
-        }
         let (mut items, result) = self.items("`,` or `}`", Self::init_item);
         if result.is_err() {
             items = vec![InitItem { path: None, value: self.error_expr(start) }];
         }
-        Ok(InitList { items, span: self.since(start) })
+        InitList { items, span: self.since(start) }
     }
 
-    /// ```text
-    /// item       = initialiser-clause | designator { designator } [ "=" ] initialiser-clause
-    /// designator = "." name | "[" expression "]"
-    /// ```
+    // item       = initialiser-clause | designator { designator } [ "=" ] initialiser-clause
+    // designator = "." name | "[" expression "]"
     fn init_item(&mut self) -> Parsed<InitItem> {
-        let mut designators = Vec::new();
         if self.is_name() && self.kind_at(self.at + 1) == Some(T::Colon) {
-            // `{ a: 1 }`, read as `{ .a = 1 }`.
-            let name = self.ident()?;
-            let text = self.session.name(name.name);
-            let what = format!("GNU's designator `{text}:` is");
-            let cure = format!("write `.{text} =`");
-            self.outside(Code::E0238, name.span, &what, &cure);
-            self.at += 1;
-            designators.push(Designator::Field(name));
-        } else {
-            while let Some(designator) = self.designator()? {
-                designators.push(designator);
-            }
-            if !designators.is_empty() && !self.is(T::LBrace) {
-                self.expect(T::Eq, "`=`")?;
-            }
+            let cure = format!("write `.{} =`", self.text_at(self.at));
+            return Err(self.refuse(Code::E0238, "GNU's designators with `:` are", &cure));
+        }
+        let mut designators = Vec::new();
+        while let Some(designator) = self.designator()? {
+            designators.push(designator);
+        }
+        if !designators.is_empty() && !self.is(T::LBrace) {
+            self.expect(T::Eq, "`=`")?;
         }
         let path = (!designators.is_empty()).then(|| Box::new(Designation { designators }));
         Ok(InitItem { path, value: self.initialiser_clause()? })
@@ -456,24 +425,17 @@ impl Parser<'_> {
             Some(T::LBracket) if !self.is_lambda() => {
                 let index = self.group("`]`", |p| {
                     let first = p.expression()?;
-                    let cure = "write a designator for each element, or assign in a loop";
-                    p.refuse_range("ranges of designators (`[a ... b]`) are", cure)?;
+                    if p.is(T::Ellipsis) {
+                        let cure = "write a designator for each element, or assign in a loop";
+                        let what = "ranges of designators (`[a ... b]`) are";
+                        return Err(p.refuse(Code::E0238, what, cure));
+                    }
                     Ok(first)
                 })?;
                 Some(Designator::Index(index))
             }
             _ => None,
         })
-    }
-
-    /// GNU's `... expression` behind an expression, passed.
-    pub fn refuse_range(&mut self, what: &str, cure: &str) -> Parsed<()> {
-        if self.is(T::Ellipsis) {
-            self.refuse(Code::E0238, what, cure);
-            self.at += 1;
-            self.expression()?;
-        }
-        Ok(())
     }
 }
 

@@ -1,15 +1,6 @@
 //! Declarators: pointers, names, arrays and parameters.
 
-use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::{Context, Specifiers};
-use super::symbols::Meaning;
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::intern::Symbol;
-use crate::lex::TokenKind as T;
-use crate::scopes::ScopeId;
-use crate::source::Span;
-use crate::words::{Refusal, Word};
+use super::*;
 
 /// Types nest no deeper by one declarator.
 const MAX_PARTS: usize = 256;
@@ -21,10 +12,8 @@ impl Parser<'_> {
         Declarator { name: None, parts: Vec::new(), attrs: Vec::new(), span }
     }
 
-    /// ```text
-    /// declarator = { pointer } direct
-    /// pointer    = "*" { qualifier | attribute } | "&" qualifiers | "&&"
-    /// ```
+    // declarator = { pointer } direct
+    // pointer    = "*" { qualifier | attribute } | "&" qualifiers | "&&"
     /// `inner` is set inside the parentheses of another declarator. What is declared hides a type of the same
     /// name from here on.
     pub fn declarator(&mut self, specs: &Specifiers, inner: bool) -> Parsed<Declarator> {
@@ -75,7 +64,6 @@ impl Parser<'_> {
             loop {
                 if self.word() == Word::Qualifier {
                     self.qualifier(&mut quals);
-                } else if self.refuse_restrict() {
                 } else if kind != T::Star || !self.attribute(attrs)? {
                     break;
                 }
@@ -89,9 +77,7 @@ impl Parser<'_> {
         Ok(Some(part))
     }
 
-    /// ```text
-    /// direct = [ declared-name | "(" declarator ")" ] { "[" [ expression ] "]" | function }
-    /// ```
+    // direct = [ declared-name | "(" declarator ")" ] { "[" [ expression ] "]" | function }
     fn direct(&mut self, specs: &Specifiers, inner: bool) -> Parsed<Declarator> {
         let mut declarator = self.no_declarator();
         let mut named = false;
@@ -166,9 +152,7 @@ impl Parser<'_> {
         }
     }
 
-    /// ```text
-    /// function = "(" parameters ")" qualifiers [ "noexcept" [ "(" ... ")" ] ] [ "->" type-name ]
-    /// ```
+    // function = "(" parameters ")" qualifiers [ "noexcept" [ "(" ... ")" ] ] [ "->" type-name ]
     /// The names of parameters last as long as the declarator and the body that may follow: the scope
     /// is [`Parser::declaration`]'s. Attributes behind a type after `->` are the function's.
     fn function_part(&mut self, attrs: &mut Vec<Attr>) -> Parsed<DeclaratorPart> {
@@ -193,12 +177,10 @@ impl Parser<'_> {
         }
         let mut trailing_return = self.after(T::Arrow, Self::type_name)?.map(Box::new);
         if let Some(result) = &mut trailing_return {
-            let ty = &mut result.specs.ty;
-            if let TypeSpecKind::TypeofExpr(_) = ty.kind {
+            if let TypeSpecKind::TypeofExpr(_) = result.specs.ty.kind {
                 // The checker forms a function's type before its parameters have places.
-                let what = "a result type by `decltype` after `->` is";
-                self.outside(Code::E0240, ty.span, what, "write the type");
-                ty.kind = TypeSpecKind::Error;
+                let (span, what) = (result.span, "a result type by `decltype` after `->` is");
+                return Err(self.outside(Code::E0240, span, what, "write the type"));
             }
             attrs.append(&mut result.specs.attrs);
             attrs.append(&mut result.declarator.attrs);
@@ -207,7 +189,7 @@ impl Parser<'_> {
         Ok(DeclaratorPart::Function(part))
     }
 
-    /// `parameters = [ parameter { "," parameter } ] [ [ "," ] "..." ]`
+    // parameters = [ parameter { "," parameter } ] [ [ "," ] "..." ]
     fn parameters(&mut self) -> Parsed<(Vec<Param>, Option<Span>)> {
         let (mut params, mut variadic) = (Vec::new(), None);
         let mut more = !self.is(T::RParen);
@@ -223,7 +205,7 @@ impl Parser<'_> {
         Ok((params, variadic))
     }
 
-    /// `parameter = specifiers [ declarator attributes ] [ "=" initialiser-clause ]`
+    // parameter = specifiers [ declarator attributes ] [ "=" initialiser-clause ]
     fn parameter(&mut self) -> Parsed<Param> {
         let start = self.at;
         let specs = self.specifiers(Context::Parameter)?;
@@ -247,18 +229,5 @@ impl Parser<'_> {
             }
         };
         self.outside(code, name.base.span, &format!("member {kind} (`{text}`) are"), &cure)
-    }
-
-    /// `int *restrict p`: C's word, which C++ takes for a name.
-    pub fn refuse_restrict(&mut self) -> bool {
-        let next = self.at + 1;
-        let is_it = self.is_text(self.at, "restrict")
-            && (self.is_name_at(next) || self.word_at(next) == Word::Qualifier);
-        if is_it {
-            let span = self.pass();
-            let found = self.error(Code::E0239, span, "`restrict` is C, not C++");
-            found.suggest("write", span, "__restrict__");
-        }
-        is_it
     }
 }

@@ -1,12 +1,6 @@
 //! Expressions with operators, by precedence climbing.
 
-use super::lookahead::Path;
-use super::parser::{Parsed, Parser};
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::source::Span;
-use crate::words::Word;
+use super::*;
 
 impl Parser<'_> {
     /// A node, or an error node where the tree would become too deep to walk.
@@ -38,7 +32,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Error, span: self.since(start), depth: 1 }
     }
 
-    /// `expression = assignment { "," assignment }`
+    // expression = assignment { "," assignment }
     pub fn expression(&mut self) -> Parsed<Expr> {
         let start = self.at;
         let mut lhs = self.assignment()?;
@@ -50,10 +44,8 @@ impl Parser<'_> {
         Ok(lhs)
     }
 
-    /// ```text
-    /// assignment = binary [ "?" [ expression ] ":" assignment ]
-    ///            | binary assignment-operator initialiser-clause
-    /// ```
+    // assignment = binary [ "?" [ expression ] ":" assignment ]
+    //            | binary assignment-operator initialiser-clause
     pub fn assignment(&mut self) -> Parsed<Expr> {
         self.nested("an expression is", |p| {
             let start = p.at;
@@ -94,36 +86,32 @@ impl Parser<'_> {
         Ok(lhs)
     }
 
-    /// ```text
-    /// cast = "(" type-name ")" cast | prefix-operator cast | "sizeof" ... | "alignof" ...
-    ///      | [ "::" ] ( new | delete ) | postfix
-    /// ```
+    // cast = "(" type-name ")" cast | prefix-operator cast | size | [ "::" ] ( new | delete ) | postfix
     fn cast(&mut self) -> Parsed<Expr> {
         let start = self.at;
-        let Some(kind) = self.kind() else { return self.postfix() };
-        let kind = match kind {
+        let kind = match self.kind() {
             // The type of `(unknown)x` is reported where it is read.
-            T::LParen if self.is_type_name_at(start + 1) || self.is_unknown_cast(start) => {
+            Some(T::LParen) if self.is_type_name_at(start + 1) || self.is_unknown_cast(start) => {
                 return self.c_cast();
             }
-            T::AndAnd if self.is_name_at(start + 1) => {
+            Some(T::AndAnd) if self.is_name_at(start + 1) => {
                 self.refuse(Code::E0238, "addresses of labels are", "");
                 self.at += 2;
                 ExprKind::Error
             }
             // A record has no `new` of its own that `::` would pass by.
-            T::ColonColon if matches!(self.word_at(start + 1), Word::New | Word::Delete) => {
+            Some(T::ColonColon) if matches!(self.word_at(start + 1), Word::New | Word::Delete) => {
                 self.at += 1;
                 return self.cast();
             }
-            T::Ident => match self.word() {
+            Some(T::Ident) => match self.word() {
                 Word::Sizeof | Word::Alignof => self.size_of()?,
                 Word::New => self.new_expression()?,
                 Word::Delete => self.delete_expression()?,
                 _ => return self.postfix(),
             },
-            _ => {
-                let Some((op, _)) = UnaryOp::of(kind) else { return self.postfix() };
+            kind => {
+                let Some((op, _)) = kind.and_then(UnaryOp::of) else { return self.postfix() };
                 let (op_span, operand) = (self.pass(), self.operand_of()?);
                 UnaryExpr { op, op_span, operand }.into()
             }
@@ -136,12 +124,12 @@ impl Parser<'_> {
         self.nested("an expression is", Self::cast)
     }
 
-    /// `"(" type-name ")" ( cast | braces )`
+    // "(" type-name ")" ( cast | braces )
     fn c_cast(&mut self) -> Parsed<Expr> {
         let start = self.at;
         let ty = self.group("`)`", Self::type_name)?;
         if self.is(T::LBrace) {
-            let init = self.braces()?;
+            let init = self.braces();
             let literal = self.expr(CompoundLiteral { ty, init }, start);
             return self.suffixes(literal, start);
         }
@@ -149,7 +137,7 @@ impl Parser<'_> {
         Ok(self.expr(CastExpr { style: CastStyle::C, ty, operand }, start))
     }
 
-    /// `( "sizeof" | "alignof" ) ( "(" type-name ")" | cast )`
+    // size = ( "sizeof" | "alignof" ) ( "(" type-name ")" | cast )
     fn size_of(&mut self) -> Parsed<ExprKind> {
         let size = self.word() == Word::Sizeof;
         self.at += 1;
@@ -165,7 +153,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `delete = "delete" [ "[" "]" ] cast`
+    // delete = "delete" [ "[" "]" ] cast
     fn delete_expression(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         let array = self.is(T::LBracket) && self.kind_at(self.at + 1) == Some(T::RBracket);
@@ -174,11 +162,9 @@ impl Parser<'_> {
         Ok(ExprKind::Delete { array, operand })
     }
 
-    /// ```text
-    /// new      = "new" [ "(" clauses ")" ] new-type [ "(" [ clauses ] ")" | braces ]
-    /// new-type = { qualifier | type-word | name | "struct" name } { pointer } { "[" expression "]" }
-    ///          | "(" type-name ")"
-    /// ```
+    // new      = "new" [ "(" clauses ")" ] new-type [ "(" [ clauses ] ")" | braces ]
+    // new-type = { qualifier | type-word | name | "struct" name } { pointer } { "[" expression "]" }
+    //          | "(" type-name ")"
     fn new_expression(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         let mut placement = Vec::new();
@@ -192,7 +178,7 @@ impl Parser<'_> {
         let at = self.at;
         let kind = match self.kind() {
             Some(T::LParen) => Some(InitializerKind::Paren(self.arguments())),
-            Some(T::LBrace) => Some(InitializerKind::Brace(self.braces()?)),
+            Some(T::LBrace) => Some(InitializerKind::Brace(self.braces())),
             _ => None,
         };
         let init = kind.map(|kind| Initializer { kind, span: self.since(at) });
@@ -212,17 +198,5 @@ impl Parser<'_> {
         parts.extend(pointers);
         ty.declarator = Declarator { name: None, parts, attrs, span: self.since(middle) };
         Ok(TypeName { span: self.since(start), ..ty })
-    }
-
-    /// `name "<" arguments ">"` of a template that is none of CUDA's, refused by name; passed.
-    pub fn refuse_template_use(&mut self, path: &Path, end: usize) {
-        let (name, span) = (self.text_at(path.last), self.span(path.start, end));
-        if path.in_std {
-            let what = format!("`std::{name}` is part of the C++ standard library, which is");
-            self.outside(Code::E0243, span, &what, "");
-        } else {
-            self.outside(Code::E0220, span, &format!("templates (`{name}<...>`) are"), "");
-        }
-        self.at = end;
     }
 }

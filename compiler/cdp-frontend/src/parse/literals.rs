@@ -1,10 +1,6 @@
 //! Literals. Their text is evaluated by `crate::literal`.
 
-use super::parser::{Parsed, Parser};
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::literal;
+use super::*;
 
 impl Parser<'_> {
     fn literal_error(&mut self, at: usize, error: literal::LiteralError, code: Code) -> Expr {

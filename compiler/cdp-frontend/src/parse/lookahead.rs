@@ -2,13 +2,9 @@
 //! is, whether a type or a declaration begins here, and the few places where C++ reads the same tokens
 //! in two ways. What can be a declaration is one (C++ [stmt.ambig], [dcl.ambig.res]).
 
-use super::parser::Parser;
-use super::symbols::Meaning;
-use crate::lex::TokenKind as T;
-use crate::scopes::ScopeId;
-use crate::words::{Refusal, Word};
+use super::*;
 
-/// `[ "::" ] { name "::" } ( name | "operator" op )`
+/// A name: `[ "::" ] { name "::" } ( name | "operator" op )`.
 #[derive(Clone, Copy)]
 pub(super) struct Path {
     pub start: usize,
@@ -174,14 +170,13 @@ impl Parser<'_> {
 
     /// Whether a declaration begins here, at the start of a statement or of a statement's head.
     pub fn declares(&self) -> bool {
-        use Refusal::{Access, Catch, Consteval, Template, Typename, Virtual};
+        use Refusal::{Access, Catch, Consteval, Template, ThreadLocal, Typename, Virtual};
         let at = self.at;
         match self.word() {
             word if word.is_specifier() => true,
             Word::Auto | Word::Record | Word::Enum => true,
-            Word::Refused(
-                Access | Catch | Consteval | Template | Refusal::Type | Typename | Virtual,
-            ) => true,
+            Word::Refused(Access | Catch | Consteval | Template | ThreadLocal) => true,
+            Word::Refused(Refusal::Type | Typename | Virtual) => true,
             Word::Type | Word::Typeof => {
                 !self.simple_type_end(at).is_some_and(|end| self.is_construction(end))
             }
@@ -319,13 +314,10 @@ impl Parser<'_> {
             // `int(x)` declares x, unless more of an expression follows.
             Some(T::LParen) => {
                 let (inner, close) = (end + 1, self.group_end(end) - 1);
-                let declares = match self.kind_at(inner) {
-                    Some(T::Star | T::Amp | T::AndAnd | T::RParen) => true,
-                    _ => {
-                        self.is_specifier_at(inner) || self.is_name_at(inner) && inner + 1 == close
-                    }
-                };
-                let next = self.kind_at(close + 1);
+                let (first, next) = (self.kind_at(inner), self.kind_at(close + 1));
+                let declares = matches!(first, Some(T::Star | T::Amp | T::AndAnd | T::RParen))
+                    || self.is_specifier_at(inner)
+                    || self.is_name_at(inner) && inner + 1 == close;
                 declares
                     && matches!(next, Some(T::Comma | T::RParen | T::LParen | T::LBracket | T::Eq))
             }

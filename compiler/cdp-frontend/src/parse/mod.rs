@@ -28,15 +28,23 @@ mod symbols;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::ast::TranslationUnit;
-use crate::diagnostics::Diagnostics;
+use crate::ast::*;
+use crate::diagnostics::{Code, Diagnostics, NAME_IT_CU};
+use crate::headers::declaring_type;
+use crate::intern::Symbol;
+use crate::lex::TokenKind as T;
 use crate::preprocess::{FileLoader, MemoryLoader, PreprocessOptions, Preprocessed, preprocess};
+use crate::scopes::ScopeId;
 use crate::session::Session;
-use crate::tokens;
-use parser::Parser;
-use specifiers::Context;
+use crate::source::Span;
+use crate::words::{Passed, Refusal, Word};
+use crate::{literal, tokens};
+use lookahead::Path;
+use parser::{Fault, Parsed, Parser};
+use specifiers::{Context, Specifiers};
+use symbols::Meaning;
 pub(crate) use symbols::Vocabulary;
 
 /// What comes of a file.
@@ -58,7 +66,7 @@ pub struct ParseOutput {
 /// missing among it, is in the diagnostics.
 pub fn parse(
     session: &mut Session,
-    path: &Path,
+    path: &std::path::Path,
     loader: &dyn FileLoader,
     options: &PreprocessOptions,
 ) -> std::io::Result<ParseOutput> {
@@ -74,7 +82,7 @@ pub fn parse_text(
     options: &PreprocessOptions,
 ) -> ParseOutput {
     // The one file there is cannot be missing.
-    parse(session, Path::new(name), &MemoryLoader::single(name, text), options).unwrap_or_default()
+    parse(session, name.as_ref(), &MemoryLoader::single(name, text), options).unwrap_or_default()
 }
 
 /// Parses what the preprocessor made.

@@ -1,11 +1,6 @@
 //! Operands: names, literals, parentheses, constructions, and what is written behind them.
 
-use super::parser::{Fault, Parsed, Parser};
-use super::symbols::Meaning;
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::words::{Passed, Refusal, Word};
+use super::*;
 
 impl Parser<'_> {
     /// Whether an expression can begin here.
@@ -19,17 +14,15 @@ impl Parser<'_> {
         }
     }
 
-    /// `postfix = operand { suffix }`
+    // postfix = operand { suffix }
     pub fn postfix(&mut self) -> Parsed<Expr> {
         let start = self.at;
         let operand = self.operand()?;
         self.suffixes(operand, start)
     }
 
-    /// ```text
-    /// suffix = "[" expression "]" | "(" [ clauses ] ")" | "." name | "->" name | "++" | "--"
-    ///        | "<<<" [ clauses ] ">>>" "(" [ clauses ] ")"
-    /// ```
+    // suffix = "[" expression "]" | "(" [ clauses ] ")" | "." name | "->" name | "++" | "--"
+    //        | launch
     pub fn suffixes(&mut self, mut base: Expr, start: usize) -> Parsed<Expr> {
         loop {
             let at = self.at;
@@ -74,7 +67,7 @@ impl Parser<'_> {
         Ok(self.ident_at(self.at - 1))
     }
 
-    /// `"<<<" [ clauses ] ">>>" "(" [ clauses ] ")"`
+    // launch = "<<<" [ clauses ] ">>>" "(" [ clauses ] ")"
     fn launch(&mut self, kernel: Expr) -> Parsed<ExprKind> {
         let open = self.at;
         self.at += 1;
@@ -126,17 +119,12 @@ impl Parser<'_> {
         result.unwrap_or_else(|_| vec![self.error_expr(start)])
     }
 
-    /// ```text
-    /// operand = path | template "<" type-name { "," type-name } ">" | literal | "(" expression ")"
-    ///         | simple-type ( "(" [ clauses ] ")" | braces )
-    ///         | named-cast "<" type-name ">" "(" expression ")"
-    ///         | "offsetof" "(" type-name "," name { designator } ")"
-    ///         | "__builtin_va_arg" "(" assignment "," type-name ")"
-    /// ```
+    // operand = path | template "<" type-name { "," type-name } ">" | literal | "(" expression ")"
+    //         | construction | named-cast | offset-of | va-arg
     fn operand(&mut self) -> Parsed<Expr> {
         let start = self.at;
         let kind = match self.kind() {
-            Some(T::Ident) => self.word_operand()?,
+            Some(T::Ident) => self.word_operand(start)?,
             Some(T::ColonColon) if self.is_name_at(start + 1) => self.name_operand()?,
             Some(T::ColonColon) if self.word_at(start + 1) == Word::Operator => self.plain_name(),
             Some(T::Number) => return Ok(self.number()),
@@ -149,23 +137,19 @@ impl Parser<'_> {
             }
             Some(T::LParen) => ExprKind::Paren(Box::new(self.expression_inside("`,` or `)`"))),
             Some(T::LBracket) if self.is_lambda() => return Ok(self.refuse_lambda()),
-            _ => return Err(self.no_expression()),
+            _ => return Err(self.unexpected(Code::E0207, "an expression")),
         };
         Ok(self.expr(kind, start))
     }
 
-    fn no_expression(&mut self) -> Fault {
-        self.unexpected(Code::E0207, "an expression")
-    }
-
-    fn word_operand(&mut self) -> Parsed<ExprKind> {
+    fn word_operand(&mut self, start: usize) -> Parsed<ExprKind> {
         match self.word() {
             Word::Name => self.name_operand(),
             Word::Operator => Ok(self.plain_name()),
             Word::Type | Word::Typeof => self.construction(),
             Word::Bool => {
                 self.at += 1;
-                Ok(ExprKind::Bool(self.is_text(self.at - 1, "true")))
+                Ok(ExprKind::Bool(self.is_text(start, "true")))
             }
             Word::Nullptr => {
                 self.at += 1;
@@ -181,7 +165,7 @@ impl Parser<'_> {
                 Ok(ExprKind::Error)
             }
             Word::Refused(refusal) => self.refused_operand(refusal),
-            _ => Err(self.no_expression()),
+            _ => Err(self.unexpected(Code::E0207, "an expression")),
         }
     }
 
@@ -218,12 +202,12 @@ impl Parser<'_> {
         }
     }
 
-    /// `simple-type ( "(" [ clauses ] ")" | braces )`
+    // construction = simple-type ( "(" [ clauses ] ")" | braces )
     fn construction(&mut self) -> Parsed<ExprKind> {
         let start = self.at;
         let next = self.simple_type_end(start).and_then(|end| self.kind_at(end));
         if !matches!(next, Some(T::LParen | T::LBrace)) {
-            return Err(self.no_expression());
+            return Err(self.unexpected(Code::E0207, "an expression"));
         }
         let ty = self.bare_type()?;
         let (at, braces) = (self.at, self.is(T::LBrace));
@@ -231,7 +215,7 @@ impl Parser<'_> {
         Ok(ConstructExpr { ty, args, braces, args_span: self.since(at) }.into())
     }
 
-    /// `named-cast "<" type-name ">" "(" expression ")"`
+    // named-cast = word "<" type-name ">" "(" expression ")"
     fn named_cast(&mut self) -> Parsed<ExprKind> {
         let style = match self.text_at(self.at) {
             "static_cast" => CastStyle::Static,
@@ -248,7 +232,7 @@ impl Parser<'_> {
         Ok(CastExpr { style, ty, operand: self.expression_inside("`,` or `)`") }.into())
     }
 
-    /// `"offsetof" "(" type-name "," name { designator } ")"`
+    // offset-of = "__builtin_offsetof" "(" type-name "," name { designator } ")"
     fn offset_of(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         self.parenthesised("`)`", |p| {
@@ -262,7 +246,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `"__builtin_va_arg" "(" assignment "," type-name ")"`
+    // va-arg = "__builtin_va_arg" "(" assignment "," type-name ")"
     fn va_arg(&mut self) -> Parsed<ExprKind> {
         self.at += 1;
         self.parenthesised("`)`", |p| {

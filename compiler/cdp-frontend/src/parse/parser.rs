@@ -7,14 +7,12 @@
 //! declarations, which pass over the rest of themselves.
 
 use super::symbols::{Symbols, Vocabulary};
-use crate::ast::MAX_DEPTH;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::intern::{FastSet, Symbol};
-use crate::lex::{Flags, TokenKind as T};
-use crate::session::Session;
-use crate::source::Span;
+use super::*;
+use crate::diagnostics::Diagnostic;
+use crate::intern::FastSet;
+use crate::lex::Flags;
 use crate::tokens::Packed;
-use crate::words::{Word, Words};
+use crate::words::Words;
 
 /// Why a production ended early; it has been reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -231,7 +229,7 @@ impl<'a> Parser<'a> {
         self.span_at(self.at - 1)
     }
 
-    /// `[ token production ]`
+    // [ token production ]
     pub fn after<X>(
         &mut self,
         token: T,
@@ -263,19 +261,14 @@ impl<'a> Parser<'a> {
         if !self.semicolon_belongs_here() {
             return Err(self.expected(wanted));
         }
-        let place = self.behind();
-        let starts_line = self.starts_line(self.at);
-        let (next, mut message) = (self.span_at(self.at), format!("expected `;` after {what}"));
-        let declares = self.begins_next_declaration();
-        if !declares && !self.is_put_in(self.at) {
-            message = format!("{message}, found {}", self.found());
-        }
-        let found = self.error(Code::E0203, place, message).suggest("add", place, ";");
-        if declares {
-            found.secondary(next, "the next declaration begins here");
-        } else if starts_line {
-            found.secondary(next, "unexpected here");
-        }
+        let (place, declares) = (self.behind(), self.begins_next_declaration());
+        let is_new = declares || self.is_put_in(self.at);
+        let found = if is_new { String::new() } else { format!(", found {}", self.found()) };
+        let next = if self.starts_line(self.at) { self.span_at(self.at) } else { Span::NONE };
+        let label = if declares { "the next declaration begins here" } else { "unexpected here" };
+        self.error(Code::E0203, place, format!("expected `;` after {what}{found}"))
+            .suggest("add", place, ";")
+            .secondary(next, label);
         Ok(())
     }
 
@@ -340,7 +333,7 @@ impl<'a> Parser<'a> {
         (items, result)
     }
 
-    /// `list = item { "," item }`
+    // list = item { "," item }
     pub fn list<X>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<X>) -> Parsed<Vec<X>> {
         let mut list = vec![item(self)?];
         while self.eat(T::Comma) {

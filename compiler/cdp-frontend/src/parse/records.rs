@@ -1,19 +1,10 @@
 //! Records, their members, and enumerations.
 
-use super::parser::{Parsed, Parser};
-use super::specifiers::Context;
-use super::symbols::Meaning;
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::scopes::ScopeId;
-use crate::words::{Refusal, Word};
+use super::*;
 
 impl Parser<'_> {
-    /// ```text
-    /// record = ( "struct" | "union" | "class" ) attributes [ tag ] "{" { member } "}"
-    ///        | ( "struct" | "union" | "class" ) attributes tag
-    /// ```
+    // record = ( "struct" | "union" | "class" ) attributes [ tag ] "{" { member } "}"
+    //        | ( "struct" | "union" | "class" ) attributes tag
     pub fn record(&mut self) -> Parsed<TypeSpecKind> {
         let keyword_span = self.pass();
         let kind = RecordKind::of(self.text_at(self.at - 1)).unwrap_or(RecordKind::Struct);
@@ -81,10 +72,8 @@ impl Parser<'_> {
         Ok((Some(name), scope))
     }
 
-    /// ```text
-    /// enumeration = "enum" [ "class" | "struct" ] attributes [ tag ] [ ":" type-name ]
-    ///               [ "{" [ enumerator { "," enumerator } [ "," ] ] "}" ]
-    /// ```
+    // enumeration = "enum" [ "class" | "struct" ] attributes [ tag ] [ ":" type-name ]
+    //               [ "{" [ enumerator { "," enumerator } [ "," ] ] "}" ]
     pub fn enumeration(&mut self) -> Parsed<TypeSpecKind> {
         let keyword_span = self.pass();
         let scoped = self.word() == Word::Record;
@@ -114,7 +103,7 @@ impl Parser<'_> {
         list
     }
 
-    /// `enumerator = name attributes [ "=" assignment ]`
+    // enumerator = name attributes [ "=" assignment ]
     fn enumerator(&mut self) -> Parsed<Enumerator> {
         let name = self.ident()?;
         self.attributes(&mut Vec::new())?;

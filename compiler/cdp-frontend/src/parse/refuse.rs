@@ -1,15 +1,7 @@
 //! What the subset leaves out, where several productions meet it. Each construct is named and passed as
 //! a whole; what only one production meets is refused there.
 
-use super::lookahead::Path;
-use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::Context;
-use super::symbols::Meaning;
-use crate::ast::*;
-use crate::diagnostics::{Code, NAME_IT_CU};
-use crate::lex::TokenKind as T;
-use crate::source::Span;
-use crate::words::{Passed, Refusal, Word};
+use super::*;
 
 impl Parser<'_> {
     /// The error of a construct outside the subset: `what` it is, with its verb, and what to write instead,
@@ -75,6 +67,26 @@ impl Parser<'_> {
             self.lost.insert(self.symbol_at(name));
         }
         DeclKind::Error
+    }
+
+    /// `name "<" arguments ">"` of a template that is none of CUDA's, passed.
+    pub fn refuse_template_use(&mut self, path: &Path, end: usize) {
+        let (name, span) = (self.text_at(path.last), self.span(path.start, end));
+        if path.in_std {
+            self.refuse_std(path, span);
+        } else {
+            self.outside(Code::E0220, span, &format!("templates (`{name}<...>`) are"), "");
+        }
+        self.at = end;
+    }
+
+    /// A type of the C++ standard library.
+    pub fn refuse_std(&mut self, path: &Path, span: Span) {
+        let name = self.text_at(path.last);
+        let what = format!("`std::{name}` is part of the C++ standard library, which is");
+        let cure = declaring_type(name)
+            .map(|header| format!("include `<{header}>` and leave out `std::`"));
+        self.outside(Code::E0243, span, &what, &cure.unwrap_or_default());
     }
 
     /// Notes the name of the declaration that began at `start`, has been passed and is not in the tree.

@@ -1,14 +1,7 @@
 //! Declaration specifiers, and types by themselves.
 
-use super::lookahead::Path;
-use super::parser::{Fault, Parsed, Parser};
-use super::symbols::Meaning;
-use crate::ast::*;
-use crate::diagnostics::{Code, NAME_IT_CU};
-use crate::headers::declaring_type;
-use crate::lex::TokenKind as T;
-use crate::source::Span;
-use crate::words::{KEYWORDS, Passed, Refusal, Word};
+use super::*;
+use crate::near;
 
 /// Where a declaration stands.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -51,12 +44,10 @@ impl Specifiers {
 }
 
 impl Parser<'_> {
-    /// ```text
-    /// specifiers = specifier { specifier }
-    /// specifier  = storage | qualifier | type-word | attribute | type
-    /// type       = "auto" | name | record | enumeration
-    ///            | ( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"
-    /// ```
+    // specifiers = specifier { specifier }
+    // specifier  = storage | qualifier | type-word | attribute | type
+    // type       = "auto" | name | record | enumeration
+    //            | ( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"
     /// A name is a specifier only while there is no type; after it, it is what is declared.
     pub fn specifiers(&mut self, context: Context) -> Parsed<Specifiers> {
         let start = self.at;
@@ -78,7 +69,7 @@ impl Parser<'_> {
             let span = self.span(*first, last + 1);
             let kind = self.type_of_words(&out.words, span);
             if let Some(other) = out.ty.replace(TypeSpec { kind, span }) {
-                self.add_type(&mut out, other);
+                self.add_type(&mut out, other.kind, other.span);
             }
         }
         out.specs.ty = out.ty.take().unwrap_or_else(|| {
@@ -103,9 +94,6 @@ impl Parser<'_> {
         out.body = false;
         match self.word() {
             Word::Storage | Word::Typedef if context != Context::TypeName => {
-                if context == Context::Member && self.is_text(at, "static") {
-                    return Err(self.refuse(Code::E0239, "static members are", ""));
-                }
                 out.typedef |= self.word() == Word::Typedef;
                 let kind = StorageKind::of(self.text_at(at)).unwrap_or(StorageKind::Inline);
                 out.specs.storage.push(Storage { kind, span: self.span_at(at) });
@@ -129,39 +117,33 @@ impl Parser<'_> {
                 let kind = match word {
                     Word::Record => self.record()?,
                     Word::Enum => self.enumeration()?,
-                    Word::Typeof => self.typeof_specifier()?,
+                    Word::Typeof => {
+                        self.type_or_expression(TypeSpecKind::TypeofType, TypeSpecKind::TypeofExpr)?
+                    }
                     _ => {
                         self.at += 1;
                         TypeSpecKind::Auto
                     }
                 };
-                self.push_type(out, kind, at);
+                self.add_type(out, kind, self.since(at));
             }
             Word::Operator if !out.typed() && context == Context::Member => {
                 return Err(self.refuse(Code::E0236, "conversion functions are", ""));
             }
-            Word::Name if self.is_path_at(at) => {
-                if out.typed() {
-                    return Ok(self.refuse_restrict());
-                }
-                self.named_type(out, start)?;
-            }
+            Word::Name if self.is_path_at(at) && !out.typed() => self.named_type(out, start)?,
             _ => return self.attribute(&mut out.specs.attrs),
         }
         Ok(true)
     }
 
-    fn push_type(&mut self, out: &mut Specifiers, kind: TypeSpecKind, start: usize) {
+    /// Adds a type to specifiers, which have one; of two the one that is wrong has been reported.
+    fn add_type(&mut self, out: &mut Specifiers, kind: TypeSpecKind, span: Span) {
         out.body = match &kind {
             TypeSpecKind::Record(record) => record.members.is_some(),
             TypeSpecKind::Enum(spec) => spec.enumerators.is_some(),
             _ => false,
         };
-        self.add_type(out, TypeSpec { kind, span: self.since(start) });
-    }
-
-    /// Adds a type to specifiers, which have one; of two the one that is wrong has been reported.
-    fn add_type(&mut self, out: &mut Specifiers, ty: TypeSpec) {
+        let ty = TypeSpec { kind, span };
         let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
         if out.ty.as_ref().is_some_and(is_error) {
             return;
@@ -177,7 +159,7 @@ impl Parser<'_> {
     /// A name where the type is still to come: the type, or a mistake.
     fn named_type(&mut self, out: &mut Specifiers, start: usize) -> Parsed<()> {
         let path = self.path(self.at);
-        let span = |p: &Self| p.span(path.start, path.end);
+        let span = self.span(path.start, path.end);
         if out.context == Context::Member {
             self.refuse_constructor(&path)?;
         }
@@ -185,27 +167,17 @@ impl Parser<'_> {
             self.refuse_odd_scope(&path);
         } else if matches!(path.meaning, Some(Meaning::Type(_))) {
             let name = self.qual_name(&path);
-            self.push_type(out, TypeSpecKind::Named(name), path.start);
+            self.add_type(out, TypeSpecKind::Named(name), span);
         } else if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
-            self.push_type(out, TypeSpecKind::Error, path.start);
-        } else if self.is_untyped_main(&path, out) {
-            let span = span(self).before();
-            self.error(
-                Code::W0738,
-                self.span_at(path.start),
-                "`main` has no return type: `int` is meant",
-            )
-            .suggest("write it", span, "int ");
-            self.add_type(out, TypeSpec { kind: TypeSpecKind::Builtin(Basic::Int), span });
+            self.add_type(out, TypeSpecKind::Error, span);
         } else if self.is_untyped(&path, out.context, start) {
-            self.report_untyped(&path);
-            out.ty = Some(TypeSpec { kind: TypeSpecKind::Error, span: span(self).before() });
+            let kind = self.report_untyped(&path);
+            out.ty = Some(TypeSpec { kind, span: span.before() });
             out.untyped = true;
         } else if out.context == Context::File && self.is_text(self.at, "import") {
-            return Err(self.outside(Code::E0235, span(self), "modules (`import`) are", ""));
+            return Err(self.outside(Code::E0235, span, "modules (`import`) are", ""));
         } else if let Some(word) = self.near_space(&path) {
-            let span = span(self);
             let message = format!("unknown type name `{}`", self.text_at(path.last));
             self.error(Code::E0204, span, message).suggest("did you mean", span, word);
             self.at = path.end;
@@ -214,7 +186,7 @@ impl Parser<'_> {
         } else {
             self.report_unknown_type(&path);
             self.at = path.end;
-            self.push_type(out, TypeSpecKind::Error, path.start);
+            self.add_type(out, TypeSpecKind::Error, span);
         }
         Ok(())
     }
@@ -232,39 +204,32 @@ impl Parser<'_> {
             }
     }
 
-    /// Whether a program's `main` is declared as in C before 1999, which nvcc takes.
-    fn is_untyped_main(&self, path: &Path, out: &Specifiers) -> bool {
-        out.context == Context::File
-            && !path.is_qualified()
-            && self.kind_at(path.end) == Some(T::LParen)
-            && self.text_at(path.last) == "main"
-    }
-
     /// A name that stands for a type and is none; reported once.
     pub fn report_unknown_type(&mut self, path: &Path) {
         let symbol = self.symbol_at(path.last);
         if !self.lost.insert(symbol) {
             return;
         }
-        let span = self.span(path.start, path.end);
+        let (span, last) = (self.span(path.start, path.end), self.span_at(path.last));
         let name = self.session.names.resolve(symbol);
         let message = format!("unknown type name `{name}`");
-        // A finding that is only counted needs no cure.
-        let full = self.diagnostics.is_full();
-        if path.in_std && !full {
-            let what = format!("`std::{name}` is part of the C++ standard library, which is");
-            let cure = declaring_type(name)
-                .map(|header| format!("include `<{header}>` and leave out `std::`"));
-            self.outside(Code::E0243, span, &what, &cure.unwrap_or_default());
-            return;
-        }
-        let (header, last) = (declaring_type(name), self.span_at(path.last));
-        let right = if full || header.is_some() { None } else { self.near_type(name) };
-        let found = self.error(Code::E0204, span, message);
-        if let Some(header) = header {
-            found.help(format!("`#include <{header}>` declares it"));
-        } else if let Some(right) = right {
-            found.suggest("did you mean", last, right);
+        if self.diagnostics.is_full() {
+            // A finding that is only counted needs no cure.
+            self.error(Code::E0204, span, message);
+        } else if path.in_std {
+            self.refuse_std(path, span);
+        } else if let Some(header) = declaring_type(name) {
+            let cure = format!("`#include <{header}>` declares it");
+            self.error(Code::E0204, span, message).help(cure);
+        } else {
+            let all = self.symbols.visible();
+            let types = all.filter(|(_, meaning)| matches!(meaning, Some(Meaning::Type(_))));
+            let names = types.map(|(symbol, _)| self.session.name(symbol));
+            let right = near::nearest_type(name, names).map(str::to_owned);
+            let found = self.error(Code::E0204, span, message);
+            if let Some(right) = right {
+                found.suggest("did you mean", last, right);
+            }
         }
     }
 
@@ -272,36 +237,22 @@ impl Parser<'_> {
     fn near_space(&self, path: &Path) -> Option<&'static str> {
         let goes_on = !path.is_qualified()
             && (self.type_end(path.end).is_some() || self.word_at(path.end) == Word::Attribute);
-        let name = self.text_at(path.last).trim_matches('_');
-        let is_meant = |right: &str| {
-            let right = right.trim_matches('_');
-            name == right
-                || crate::preprocess::near(name, right)
-                || right == "global" && name == "kernel"
-        };
-        let spelled = KEYWORDS.iter().filter(|(_, word, _)| goes_on && *word == Word::Attribute);
-        spelled.flat_map(|(words, ..)| words.split_whitespace()).find(|word| is_meant(word))
+        if goes_on { near::space(self.text_at(path.last)) } else { None }
     }
 
-    /// The type that a misspelled or foreign name probably means, among those of C++, the program and CUDA.
-    fn near_type(&self, name: &str) -> Option<String> {
-        const WORDS: [&str; 9] =
-            ["void", "int", "char", "float", "double", "unsigned", "short", "long", "bool"];
-        let known = SIMILAR.iter().find(|(_, names)| names.split(' ').any(|other| other == name));
-        let is_type =
-            |(_, meaning): &(_, &Option<Meaning>)| matches!(meaning, Some(Meaning::Type(_)));
-        let types = self.symbols.visible().filter(is_type);
-        let mut names: Vec<&str> = types.map(|(symbol, _)| self.session.name(symbol)).collect();
-        names.sort_unstable();
-        let near = || crate::near::nearest(name, WORDS.into_iter().chain(names));
-        known.map(|(right, _)| *right).or_else(near).map(str::to_owned)
-    }
-
-    /// A declared name without a type before it, as in C before 1999.
-    fn report_untyped(&mut self, path: &Path) {
+    /// A declared name without a type before it, as in C before 1999; of `main` nvcc takes that. Gives the type.
+    fn report_untyped(&mut self, path: &Path) -> TypeSpecKind {
         let span = self.span_at(path.start);
         let name = self.text_at(path.last).to_owned();
         let function = self.kind_at(path.end) == Some(T::LParen);
+        if function && name == "main" && !path.is_qualified() {
+            self.error(Code::W0738, span, "`main` has no return type: `int` is meant").suggest(
+                "write it",
+                span.before(),
+                "int ",
+            );
+            return TypeSpecKind::Builtin(Basic::Int);
+        }
         let what = if function { "return type" } else { "type" };
         let found = self.error(Code::E0204, span, format!("`{name}` has no {what}"));
         if function {
@@ -311,6 +262,7 @@ impl Parser<'_> {
         } else {
             found.help("write the type before it, for example `int` or `auto`");
         }
+        TypeSpecKind::Error
     }
 
     /// Words of C and C++ outside the subset that stand among specifiers.
@@ -321,25 +273,29 @@ impl Parser<'_> {
         }
         self.refuse_word(refusal)?;
         match refusal.report().3 {
-            _ if refusal == Refusal::Type => self.push_type(out, TypeSpecKind::Error, at),
+            _ if refusal == Refusal::Type => {
+                self.add_type(out, TypeSpecKind::Error, self.since(at))
+            }
             Passed::Alone => {}
             _ => return Err(Fault::Refused),
         }
         Ok(true)
     }
 
-    /// `( "decltype" | "typeof" ) "(" ( expression | type-name ) ")"`
-    fn typeof_specifier(&mut self) -> Parsed<TypeSpecKind> {
+    // word "(" ( type-name | expression ) ")"
+    pub fn type_or_expression<X>(
+        &mut self,
+        of_type: impl FnOnce(Box<TypeName>) -> X,
+        of_expression: impl FnOnce(Box<Expr>) -> X,
+    ) -> Parsed<X> {
         self.at += 1;
-        self.parenthesised("`)`", |p| {
-            Ok(match p.is_type_name_at(p.at) {
-                true => TypeSpecKind::TypeofType(Box::new(p.type_name()?)),
-                false => TypeSpecKind::TypeofExpr(Box::new(p.expression()?)),
-            })
+        self.parenthesised("`)`", |p| match p.is_type_name_at(p.at) {
+            true => p.type_name().map(Box::new).map(of_type),
+            false => p.expression().map(Box::new).map(of_expression),
         })
     }
 
-    /// `qualifiers = { "const" | "volatile" | "__restrict__" }`
+    // qualifiers = { "const" | "volatile" | "__restrict__" }
     pub fn qualifiers(&mut self) -> Qualifiers {
         let mut quals = Qualifiers::default();
         while self.word() == Word::Qualifier {
@@ -376,7 +332,7 @@ impl Parser<'_> {
         TypeSpecKind::Error
     }
 
-    /// `type-name = specifiers [ declarator without a name ]`
+    // type-name = specifiers [ declarator without a name ]
     pub fn type_name(&mut self) -> Parsed<TypeName> {
         let start = self.at;
         self.scoped(|p| {
@@ -436,20 +392,3 @@ impl Parser<'_> {
         (Ident { name: self.session.names.intern(&text), span }, operator)
     }
 }
-
-/// Types, and the misspelled and foreign names that probably mean them.
-const SIMILAR: &[(&str, &str)] = &[
-    ("bool", "boolean BOOL Bool"),
-    ("unsigned char", "byte BYTE u8 uint8"),
-    ("unsigned short", "u16 uint16 WORD"),
-    ("unsigned int", "u32 uint32 DWORD"),
-    ("unsigned long long", "u64 uint64"),
-    ("signed char", "i8 int8"),
-    ("short", "i16 int16"),
-    ("int", "i32 int32"),
-    ("long long", "i64 int64"),
-    ("__half", "float16 fp16 f16 __fp16"),
-    ("float", "f32"),
-    ("double", "f64"),
-    ("const char *", "string"),
-];

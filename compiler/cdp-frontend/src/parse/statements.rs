@@ -1,16 +1,10 @@
 //! Statements. A statement that is wrong becomes an error and is passed over to its `;` or past its
 //! block; the next one is read as usual.
 
-use super::parser::{Fault, Parsed, Parser};
-use super::specifiers::Context;
-use crate::ast::*;
-use crate::diagnostics::Code;
-use crate::lex::TokenKind as T;
-use crate::source::Span;
-use crate::words::{Refusal, Word};
+use super::*;
 
 impl Parser<'_> {
-    /// `block = "{" { statement } "}"`
+    // block = "{" { statement } "}"
     pub fn block(&mut self) -> Block {
         let start = self.at;
         let close = self.group_end(start) - 1;
@@ -19,7 +13,13 @@ impl Parser<'_> {
             let mut stmts = Vec::new();
             while p.at < close {
                 let before = p.at;
-                p.block_item(&mut stmts);
+                if p.word() == Word::Else {
+                    let message = "this `else` belongs to no `if`";
+                    p.error(Code::E0201, p.span_at(p.at), message)
+                        .help("an `if` with several statements needs braces around them");
+                } else {
+                    stmts.push(p.statement());
+                }
                 p.at = p.at.max(before + 1);
             }
             stmts.shrink_to_fit();
@@ -27,18 +27,6 @@ impl Parser<'_> {
         });
         self.at = close + 1;
         Block { stmts, span: self.since(start), close_span: self.span_at(close) }
-    }
-
-    /// A statement of a block, and what can stand only there.
-    fn block_item(&mut self, stmts: &mut Vec<Stmt>) {
-        if self.word() == Word::Else {
-            let message = "this `else` belongs to no `if`";
-            self.error(Code::E0201, self.span_at(self.at), message)
-                .help("an `if` with several statements needs braces around them");
-            self.at += 1;
-        } else {
-            stmts.push(self.statement());
-        }
     }
 
     /// An error in place of a statement that began at `start`, the rest of which is passed over.
@@ -50,11 +38,9 @@ impl Parser<'_> {
         Stmt::new(StmtKind::Error, self.since(start))
     }
 
-    /// ```text
-    /// statement = { label | pragma } ( block | if | switch | while | do | for | "break" ";"
-    ///           | "continue" ";" | "goto" name ";" | "return" [ expression | braces ] ";" | asm
-    ///           | declaration | expression ";" | ";" )
-    /// ```
+    // statement = { label | pragma } ( block | if | switch | while | do | for | "break" ";"
+    //           | "continue" ";" | "goto" name ";" | "return" [ expression | braces ] ";" | asm
+    //           | declaration | expression ";" | ";" )
     pub fn statement(&mut self) -> Stmt {
         let start = self.at;
         let result = self.nested("statements are", Self::prefixed);
@@ -106,9 +92,7 @@ impl Parser<'_> {
         end.is_some()
     }
 
-    /// ```text
-    /// label = "case" expression [ "..." expression ] ":" | "default" ":" | name ":"
-    /// ```
+    // label = "case" expression [ "..." expression ] ":" | "default" ":" | name ":"
     fn label(&mut self) -> Parsed<Option<Label>> {
         let start = self.at;
         let kind = match self.word() {
@@ -133,7 +117,7 @@ impl Parser<'_> {
         Ok(Some(Label { kind, span: self.since(start) }))
     }
 
-    /// `pragma = "#unroll" [ expression ] end | "#nounroll" | "#cdp"`
+    // pragma = "#unroll" [ expression ] end | "#nounroll" | "#cdp"
     pub fn pragma(&mut self) -> Parsed<Option<Pragma>> {
         let start = self.at;
         let Some(kind @ (T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp)) = self.kind() else {
@@ -153,37 +137,34 @@ impl Parser<'_> {
     }
 
     fn bare_statement(&mut self) -> Parsed<Stmt> {
-        let start = self.at;
-        let kind = match self.word() {
-            Word::If => self.if_statement()?,
-            Word::Switch => self.switch_statement()?,
-            Word::While => self.while_statement()?,
-            Word::Do => self.do_statement()?,
-            Word::For => self.for_statement()?,
+        let (start, word, keyword) = (self.at, self.word(), self.span_at(self.at));
+        self.at += usize::from(word.begins_statement());
+        let kind = match word {
+            Word::If => self.if_statement(keyword)?,
+            Word::Switch => self.switch_statement(keyword)?,
+            Word::While => self.while_statement(keyword)?,
+            Word::Do => self.do_statement(keyword)?,
+            Word::For => self.for_statement(keyword)?,
             Word::Break => self.jump("`break`", StmtKind::Break)?,
             Word::Continue => self.jump("`continue`", StmtKind::Continue)?,
-            Word::Goto => self.goto_statement()?,
+            Word::Goto => self.goto_statement(keyword)?,
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
-            Word::Using | Word::StaticAssert | Word::Namespace => self.declaration_statement()?,
             Word::Refused(Refusal::Try) => {
                 self.refuse_word(Refusal::Try)?;
                 return self.bare_statement();
             }
             // It stays for the `if` around this statement.
             Word::Else => {
+                self.at = start;
                 self.expected("a statement");
                 StmtKind::Error
             }
-            _ => match self.kind() {
-                Some(T::LBrace) => self.block().into(),
-                Some(T::Semi) => {
-                    self.at += 1;
-                    StmtKind::Empty
-                }
-                _ if self.declares() => self.declaration_statement()?,
-                _ => self.expression_statement()?,
-            },
+            _ if self.is(T::LBrace) => self.block().into(),
+            _ if self.eat(T::Semi) => StmtKind::Empty,
+            Word::Using | Word::StaticAssert | Word::Namespace => self.declaration_statement()?,
+            _ if self.declares() => self.declaration_statement()?,
+            _ => self.expression_statement()?,
         };
         Ok(Stmt::new(kind, self.since(start)))
     }
@@ -241,9 +222,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `if = "if" [ "constexpr" ] "(" [ init ] condition ")" statement [ "else" statement ]`
-    fn if_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.pass();
+    // if = "if" [ "constexpr" ] "(" [ init ] condition ")" statement [ "else" statement ]
+    fn if_statement(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         let constexpr = self.is_text(self.at, "constexpr").then(|| self.span_at(self.at));
         self.at += usize::from(constexpr.is_some());
         self.scoped(|p| {
@@ -257,18 +237,16 @@ impl Parser<'_> {
         })
     }
 
-    /// `switch = "switch" "(" [ init ] condition ")" statement`
-    fn switch_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.pass();
+    // switch = "switch" "(" [ init ] condition ")" statement
+    fn switch_statement(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         self.scoped(|p| {
             let (init, condition) = p.test()?;
             Ok(SwitchStmt { keyword_span, init, condition, body: p.statement() }.into())
         })
     }
 
-    /// `while = "while" "(" condition ")" statement`
-    fn while_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.pass();
+    // while = "while" "(" condition ")" statement
+    fn while_statement(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         self.scoped(|p| {
             let condition = Box::new(p.head(Self::condition, Condition::Expr)?);
             let body = Box::new(p.statement());
@@ -276,9 +254,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `do = "do" statement "while" "(" expression ")" ";"`
-    fn do_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.pass();
+    // do = "do" statement "while" "(" expression ")" ";"
+    fn do_statement(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         let body = Box::new(self.statement());
         if self.word() != Word::While {
             return Err(self.expected("`while`"));
@@ -289,16 +266,13 @@ impl Parser<'_> {
         Ok(StmtKind::DoWhile { keyword_span, body, condition })
     }
 
-    /// ```text
-    /// for = "for" "(" init [ condition ] ";" [ expression ] ")" statement
-    ///     | "for" "(" [ init ] specifiers declarator ":" initialiser-clause ")" statement
-    /// ```
-    fn for_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword_span = self.pass();
-        if self.is(T::LParen) && self.is_range_for(self.at) {
-            return self.scoped(|p| p.range_for(keyword_span));
-        }
+    // for = "for" "(" init [ condition ] ";" [ expression ] ")" statement
+    //     | "for" "(" [ init ] specifiers declarator ":" initialiser-clause ")" statement
+    fn for_statement(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         self.scoped(|p| {
+            if p.is(T::LParen) && p.is_range_for(p.at) {
+                return p.range_for(keyword_span);
+            }
             let head = |p: &mut Self| {
                 let init = p.init()?;
                 let condition = p.unless(T::Semi, Self::condition)?;
@@ -315,8 +289,7 @@ impl Parser<'_> {
 
     fn range_for(&mut self, keyword_span: Span) -> Parsed<StmtKind> {
         let head = self.group("`)`", |p| {
-            let init = if p.head_semicolon() { Some(p.init()?) } else { None };
-            let variable = p.variable()?;
+            let (init, variable) = (p.optional_init()?, p.variable()?);
             p.expect(T::Colon, "`:`")?;
             Ok((init, variable, p.initialiser_clause()?))
         });
@@ -325,21 +298,19 @@ impl Parser<'_> {
         Ok(RangeForStmt { keyword_span, init, variable, range, body }.into())
     }
 
-    /// Whether a `;` follows in these parentheses.
-    fn head_semicolon(&self) -> bool {
-        self.kind_at(self.find(self.at, |kind| kind == T::Semi)) == Some(T::Semi)
+    /// `[ init ]`: if a `;` follows in these parentheses.
+    fn optional_init(&mut self) -> Parsed<Option<Stmt>> {
+        let end = self.find(self.at, |kind| kind == T::Semi);
+        if self.kind_at(end) == Some(T::Semi) { self.init().map(Some) } else { Ok(None) }
     }
 
-    /// `"(" [ init ] condition ")"`
+    // "(" [ init ] condition ")"
     fn test(&mut self) -> Parsed<(Option<Stmt>, Condition)> {
-        let test = |p: &mut Self| {
-            let init = if p.head_semicolon() { Some(p.init()?) } else { None };
-            Ok((init, p.condition()?))
-        };
+        let test = |p: &mut Self| Ok((p.optional_init()?, p.condition()?));
         self.head(test, |error| (None, Condition::Expr(error)))
     }
 
-    /// `init = declaration | [ expression ] ";"`
+    // init = declaration | [ expression ] ";"
     fn init(&mut self) -> Parsed<Stmt> {
         let start = self.at;
         let kind = if self.eat(T::Semi) {
@@ -354,7 +325,7 @@ impl Parser<'_> {
         Ok(Stmt::new(kind, self.since(start)))
     }
 
-    /// `condition = expression | specifiers init-declarator`
+    // condition = expression | specifiers init-declarator
     fn condition(&mut self) -> Parsed<Condition> {
         if !self.declares() {
             return Ok(Condition::Expr(self.expression()?));
@@ -372,13 +343,11 @@ impl Parser<'_> {
     // ---- Jumps and assembly ------------------------------------------------------------------------
 
     fn jump(&mut self, what: &str, kind: StmtKind) -> Parsed<StmtKind> {
-        self.at += 1;
         self.semicolon(what, "`;`")?;
         Ok(kind)
     }
 
-    fn goto_statement(&mut self) -> Parsed<StmtKind> {
-        let keyword = self.pass();
+    fn goto_statement(&mut self, keyword: Span) -> Parsed<StmtKind> {
         if self.is(T::Star) {
             let cure = "use a `switch` in a loop";
             return Err(self.outside(Code::E0228, keyword, "a computed `goto` is", cure));
@@ -389,9 +358,7 @@ impl Parser<'_> {
     }
 
     fn return_statement(&mut self) -> Parsed<StmtKind> {
-        self.at += 1;
         let value = match self.kind() {
-            Some(T::Semi | T::RBrace) | None => None,
             Some(T::LBrace) => Some(self.initialiser_clause()?),
             _ if self.begins_expression() => Some(self.expression()?),
             _ => None,
@@ -401,13 +368,10 @@ impl Parser<'_> {
         Ok(StmtKind::Return(value))
     }
 
-    /// ```text
-    /// asm      = "asm" { qualifier } "(" string [ ":" operands [ ":" operands [ ":" clobbers ] ] ] ")" ";"
-    /// operands = [ operand { "," operand } ]
-    /// operand  = [ "[" name "]" ] string "(" expression ")"
-    /// ```
+    // asm      = "asm" { qualifier } "(" string [ ":" operands [ ":" operands [ ":" clobbers ] ] ] ")" ";"
+    // operands = [ operand { "," operand } ]
+    // operand  = [ "[" name "]" ] string "(" expression ")"
     fn asm_statement(&mut self) -> Parsed<StmtKind> {
-        self.at += 1;
         let mut volatile = None;
         while matches!(self.word(), Word::Qualifier | Word::Storage) {
             if self.text_at(self.at).contains("volatile") {
@@ -422,7 +386,7 @@ impl Parser<'_> {
         let asm = self.parenthesised("`:` or `)`", |p| {
             let template = p.required_string()?;
             let basic = p.is(T::RParen);
-            let (mut outputs, mut inputs, mut clobbers) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut operands, mut clobbers) = ([Vec::new(), Vec::new()], Vec::new());
             // How many colons were passed.
             let mut list = 0;
             while let Some(colons @ (T::Colon | T::ColonColon)) = p.kind() {
@@ -433,11 +397,11 @@ impl Parser<'_> {
                 p.at += 1;
                 match p.kind() {
                     Some(T::Colon | T::ColonColon | T::RParen) => {}
-                    _ if list == 1 => outputs = p.list(Self::asm_operand)?,
-                    _ if list == 2 => inputs = p.list(Self::asm_operand)?,
-                    _ => clobbers = p.list(Self::required_string)?,
+                    _ if list == 3 => clobbers = p.list(Self::required_string)?,
+                    _ => operands[list - 1] = p.list(Self::asm_operand)?,
                 }
             }
+            let [outputs, inputs] = operands;
             Ok(AsmStmt { volatile, template, outputs, inputs, clobbers, basic })
         })?;
         self.semicolon("this `asm`", "`;`")?;
@@ -446,10 +410,8 @@ impl Parser<'_> {
 
     fn asm_operand(&mut self) -> Parsed<AsmOperand> {
         let start = self.at;
-        let name = match self.is(T::LBracket) {
-            true => Some(self.group("`]`", Self::ident)?),
-            false => None,
-        };
+        let named = self.is(T::LBracket);
+        let name = if named { Some(self.group("`]`", Self::ident)?) } else { None };
         let constraint = self.required_string()?;
         let expr = self.parenthesised("`,` or `)`", Self::expression)?;
         Ok(AsmOperand { name, constraint, expr, span: self.since(start) })

@@ -5,7 +5,7 @@
 
 use crate::check::builtins;
 use crate::intern::{Interner, Symbol};
-use crate::scopes::{self, ScopeId, Scopes};
+use crate::scopes::{Declared, ScopeId, Scopes};
 use crate::words::Words;
 
 /// What a name is.
@@ -22,19 +22,7 @@ pub enum Meaning {
     CudaTemplate,
 }
 
-impl scopes::Declared for Option<Meaning> {
-    fn is_declared(&self) -> bool {
-        self.is_some()
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self == other
-    }
-
-    fn overloads(&self) -> bool {
-        false
-    }
-}
+impl Declared for Option<Meaning> {}
 
 /// The names of the program at the place that has been reached. Of an ambiguous name one meaning is enough
 /// here: the checker refuses it.

@@ -7,6 +7,7 @@ use super::Preprocessor;
 use super::macros::parse_definition;
 use crate::diagnostics::Code;
 use crate::lex::{Flags, Token, TokenKind};
+use crate::near::is_near;
 use crate::source::Span;
 
 /// An open `#if`.
@@ -116,7 +117,7 @@ impl Preprocessor<'_> {
                     "error", "warning", "pragma",
                 ];
                 let found = self.error(Code::E0108, name.span, message);
-                if let Some(close) = NAMES.iter().find(|known| near(known, &word)) {
+                if let Some(close) = NAMES.iter().find(|known| is_near(known, &word)) {
                     found.suggest("a directive with a similar name exists", name.span, *close);
                 }
             }
@@ -439,9 +440,4 @@ fn line_end(tokens: &[Token], start: usize) -> usize {
         at += 1;
     }
     at
-}
-
-/// True if one word becomes the other by changing, adding, dropping or swapping one letter.
-pub fn near(a: &str, b: &str) -> bool {
-    a.len().abs_diff(b.len()) <= 1 && strsim::osa_distance(a, b) == 1
 }

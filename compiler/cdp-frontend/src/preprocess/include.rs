@@ -390,7 +390,7 @@ impl Preprocessor<'_> {
         }
         places.extend(self.options.include_dirs.iter().map(|dir| format!("`{}`", dir.display())));
         places.push("the compiler's own headers".to_owned());
-        let close = headers::NAMES.iter().find(|known| super::directives::near(known, name));
+        let close = headers::NAMES.iter().find(|known| crate::near::is_near(known, name));
         self.error(Code::E0106, wanted.span, format!("`{name}` is not found"))
             .note(format!("looked in {}", places.join(", ")))
             .help(match close {

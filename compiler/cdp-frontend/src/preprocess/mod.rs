@@ -31,7 +31,6 @@ use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
 use crate::source::{FileId, FileOrigin, Span};
-pub(crate) use directives::near;
 use include::FileCache;
 pub use include::{DiskLoader, FileLoader, MemoryLoader, clean};
 use macros::MacroTable;

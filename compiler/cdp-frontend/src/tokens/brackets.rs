@@ -94,10 +94,7 @@ impl Balancer<'_> {
         if at == self.tokens.len() {
             self.close_at_end();
         } else if let Some(place) = self.missing_closer(at) {
-            let open = self.open[self.open.len() - 1];
-            let label = format!("expected `{}` before this", self.text(self.closer_of(open)));
-            self.never_closed(open, place, &label, if place < at { " before it" } else { "" });
-            self.close_before(open, place);
+            self.close(place, at, "");
         } else if self.tokens[at].kind.closer().is_some() {
             let message = format!("brackets are nested more than {MAX_NESTING} deep");
             let found = self.out.add(Code::E0205, self.tokens[at].span, message);
@@ -309,13 +306,18 @@ impl Balancer<'_> {
 
     // ---- Mending -------------------------------------------------------------------------------------
 
-    /// The error of an open bracket; `label` says why at another place, `before` where what is missing belongs.
-    fn never_closed(&mut self, open: usize, at: usize, label: &str, before: &str) {
-        let bracket = self.tokens[open];
+    /// Reports that the innermost open bracket is never closed, and closes it at `place`, before what shows that at `at`;
+    /// `why` says why there, if that is not all that fits.
+    fn close(&mut self, place: usize, at: usize, why: &str) {
+        let open = self.open[self.open.len() - 1];
+        let (bracket, closer) = (self.tokens[open], self.text(self.closer_of(open)));
         let message = format!("this `{}` is never closed", self.text(bracket.kind));
-        let cure = format!("add `{}`{before}", self.text(self.closer_of(open)));
-        let span = self.tokens.get(at).map_or(Span::NONE, |token| token.span);
+        let cure = format!("add `{closer}`{}", if place < at { " before it" } else { "" });
+        let expected = format!("expected `{closer}` before this");
+        let label = if why.is_empty() { expected } else { why.to_owned() };
+        let span = self.tokens.get(place).map_or(Span::NONE, |token| token.span);
         self.out.add(Code::E0202, bracket.span, message).secondary(span, label).help(cure);
+        self.close_before(open, place);
     }
 
     /// Closes a bracket before a place, and what is open there inside of it, so that what closed that closes nothing
@@ -352,17 +354,12 @@ impl Balancer<'_> {
             return;
         }
         self.at_end -= 1;
-        let open = self.open[self.open.len() - 1];
-        let suspect = self.indentation_suspect(open);
-        let label = match suspect {
-            Some(_) => {
-                "this line begins no further right than the one with the open bracket".into()
-            }
-            None => format!("expected `{}` before this", self.text(self.closer_of(open))),
-        };
-        let place = suspect.unwrap_or(self.tokens.len());
-        self.never_closed(open, place, &label, if suspect.is_some() { " before it" } else { "" });
-        self.close_before(open, place);
+        let (end, open) = (self.tokens.len(), self.open[self.open.len() - 1]);
+        let why = "this line begins no further right than the one with the open bracket";
+        match self.indentation_suspect(open) {
+            Some(place) => self.close(place, end, why),
+            None => self.close(end, end, ""),
+        }
     }
 
     /// For an open `{`: a later line that begins at or left of the column of its own line, which

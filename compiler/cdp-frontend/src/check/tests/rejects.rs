@@ -7,18 +7,10 @@ use crate::diagnostics::{Help, NAME_IT_CU, WarningOptions};
 use crate::parse::parse_text;
 use crate::preprocess::PreprocessOptions;
 use crate::session::Session;
-use crate::words::REFUSED_BY_CHECKER;
 
 #[test]
 fn programs_are_refused_with_a_code() {
     assert_table(include_str!("rejects.txt"), 16, |text| codes(text).join(" "));
-}
-
-#[test]
-fn words_of_the_parser_are_refused() {
-    for (word, code, text) in REFUSED_BY_CHECKER {
-        assert!(codes(text).contains(&code.to_string()), "{word}");
-    }
 }
 
 #[test]
