@@ -37,7 +37,7 @@ pub use uniform::Entered;
 pub struct Body {
     function: Function,
     /// By [`LocalId`], as far as something is known.
-    locals: Vec<values::Facts>,
+    locals: Vec<values::LocalFacts>,
     /// The variable that was declared just now, whose first values are stored next.
     declared: Option<LocalId>,
     /// Sites whose expressions have not been seen yet.

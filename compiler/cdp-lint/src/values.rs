@@ -8,7 +8,7 @@ use crate::Body;
 use crate::source::Source;
 
 /// What is known of a local variable.
-pub struct Facts {
+pub struct LocalFacts {
     /// Of a pointer: where the values that it was given came from.
     pub origins: Vec<Origin>,
     /// Assigned, or changed otherwise, after its first value.
@@ -26,11 +26,11 @@ pub struct Facts {
 }
 
 /// Of a variable that nothing was noted of.
-static NOTHING: Facts = Facts::new();
+static NOTHING: LocalFacts = LocalFacts::new();
 
-impl Facts {
+impl LocalFacts {
     const fn new() -> Self {
-        Facts {
+        LocalFacts {
             origins: Vec::new(),
             changed: false,
             escaped: false,
@@ -55,14 +55,14 @@ pub enum Origin {
 }
 
 impl Body {
-    pub(crate) fn facts(&self, local: LocalId) -> &Facts {
+    pub(crate) fn facts(&self, local: LocalId) -> &LocalFacts {
         self.locals.get(local.0 as usize).unwrap_or(&NOTHING)
     }
 
-    pub(crate) fn facts_mut(&mut self, local: LocalId) -> &mut Facts {
+    pub(crate) fn facts_mut(&mut self, local: LocalId) -> &mut LocalFacts {
         let at = local.0 as usize;
         if self.locals.len() <= at {
-            self.locals.resize_with(at + 1, Facts::new);
+            self.locals.resize_with(at + 1, LocalFacts::new);
         }
         &mut self.locals[at]
     }

@@ -287,7 +287,7 @@ fn redirect_memset(module: &Module<'_>) -> bool {
                 if !raw::is_declaration(function) || !raw::has_uses(function) {
                     continue;
                 }
-                let ours = crate::launch::declare(module, helper, function.get_type());
+                let ours = crate::launch_calls::declare(module, helper, function.get_type());
                 if ours.get_type() == function.get_type() {
                     let theirs = function.as_global_value().as_pointer_value();
                     let ours = ours.as_global_value().as_pointer_value();

@@ -40,7 +40,7 @@ pub fn emit_image_object(image: DeviceImage<'_>) -> Result<Vec<u8>> {
         let ptr = context.ptr_type(AddressSpace::default());
         let ty = context.void_type().fn_type(&[ptr.into(); 2], false);
         for unit in image.units {
-            let register = crate::launch::declare(module, "__cdp_register_linked", ty);
+            let register = crate::launch_calls::declare(module, "__cdp_register_linked", ty);
             define_registration(context, module, unit, register, record)?;
         }
         let function = "__cdp_register_image";
@@ -152,7 +152,7 @@ pub(crate) fn register_with_constructor<'ctx>(
     let ptr = context.ptr_type(AddressSpace::default());
     let void = context.void_type();
     let params = vec![ptr.into(); records.len()];
-    let runtime = crate::launch::declare(module, function, void.fn_type(&params, false));
+    let runtime = crate::launch_calls::declare(module, function, void.fn_type(&params, false));
     let constructor =
         module.add_function("__cdp_constructor", void.fn_type(&[], false), Some(Linkage::Internal));
     let entry = context.append_basic_block(constructor, "entry");

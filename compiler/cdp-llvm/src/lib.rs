@@ -11,7 +11,7 @@
 //! `@cdp.launch`, which [`lower_in_place`] and its kin check and lower later; [`begin_launch`] and
 //! [`finish_launch`] emit the finished sequence at once (`examples/builder.rs`).
 //!
-//! Reading order: [`options`], [`lower`](mod@lower), [`launch`], [`foreign`], [`call`], [`artifact`].
+//! Reading order: [`options`], [`lower`](mod@lower), [`launch_calls`], [`foreign`], [`call`], [`artifact`].
 
 #![deny(missing_docs)]
 
@@ -29,7 +29,7 @@ pub mod guard;
 mod host_half;
 pub mod image;
 mod kernel;
-pub mod launch;
+pub mod launch_calls;
 pub mod launches;
 mod libdevice;
 mod linked;
@@ -62,7 +62,9 @@ pub use host_half::finish_host;
 pub use image::{DeviceImage, emit_entries_object, emit_image_object};
 pub use inkwell;
 pub use kernel::PTX_KERNEL;
-pub use launch::{LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch};
+pub use launch_calls::{
+    LaunchArg, LaunchConfig, LaunchSite, PendingLaunch, begin_launch, finish_launch,
+};
 pub use launches::code::split as split_recorded_launches;
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use linked::emit_linked_object;

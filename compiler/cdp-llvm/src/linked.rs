@@ -18,7 +18,7 @@ use inkwell::values::{
 use crate::artifact::LlvmModule;
 use crate::error::{Result, bug};
 use crate::image::{REGISTRATION, define_registration, private, wrapper_of};
-use crate::launch::declare;
+use crate::launch_calls::declare;
 use crate::lower::cudart::WRAPPER_MAGIC;
 use crate::options::LowerOptions;
 use crate::target::CodeTarget;

@@ -7,7 +7,7 @@ use inkwell::targets::TargetData;
 
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
-use crate::launch::symbol_of_both;
+use crate::launch_calls::symbol_of_both;
 use crate::options::LowerOptions;
 
 /// Helpers of `memset.ll`.

@@ -6,7 +6,7 @@ use cdp_toolchain::Arch;
 use crate::compiler::{Compiler, from_lowering};
 use crate::emit::{DeviceCode, Emitted};
 use crate::error::{Error, guard_input};
-use crate::facts::Description;
+use crate::input_description::Description;
 use crate::options::CompileOptions;
 use crate::ptx_version;
 use cdp_launch::LaunchAbi;

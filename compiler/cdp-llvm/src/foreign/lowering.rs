@@ -14,7 +14,7 @@ use inkwell::values::{
 
 use crate::error::{LaunchCallError, LowerError, Result, bug};
 use crate::kernel::{KernelParam, LAUNCH, LAUNCH_AS, PREFIX, PTX_KERNEL, kernel_params, type_text};
-use crate::launch::{
+use crate::launch_calls::{
     LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch, peek_symbol,
 };
 use crate::options::LowerOptions;

@@ -8,7 +8,7 @@
 //! The call yields the `cudaError_t`. Arguments have the types of the kernel's parameters; a
 //! parameter that is a `byval` pointer takes a `byval` pointer of the same type, or the aggregate
 //! itself. Each call becomes a call of a small function that is always inlined, and whose body is the
-//! launch sequence of [`crate::launch`]. Our own memset kernel (`crate::memset`) comes in by this door.
+//! launch sequence of [`crate::launch_calls`]. Our own memset kernel (`crate::memset`) comes in by this door.
 
 mod facts;
 mod lowering;

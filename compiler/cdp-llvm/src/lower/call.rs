@@ -6,7 +6,7 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, CallSiteValue};
 use super::abi::{ParamAbi, RetAbi, Signature};
 use super::body::{AlignedAddress, Body, Value};
 use crate::error::{Result, bug};
-use crate::launch::declare;
+use crate::launch_calls::declare;
 
 impl<'ctx> Body<'_, '_, 'ctx> {
     pub fn call(&mut self, callee: &Callee, args: &[Expr], ty: TypeId) -> Result<Value<'ctx>> {

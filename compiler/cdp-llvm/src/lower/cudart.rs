@@ -23,7 +23,7 @@ use super::abi::ParamAbi;
 use super::host::{CONSTANT, HostVariable, text};
 use crate::error::{Result, bug};
 use crate::image::{REGISTRATION, register_with_constructor};
-use crate::launch::declare;
+use crate::launch_calls::declare;
 use crate::linked::register_alone;
 use crate::options::CudartUnit;
 

@@ -15,7 +15,7 @@ use super::body::{AlignedAddress, Body, Value};
 use super::{Unit, cudart};
 use crate::error::{Result, bug};
 use crate::image::{EARLY_CONSTRUCTOR, register_with_constructor};
-use crate::launch::declare;
+use crate::launch_calls::declare;
 use crate::options::HostRuntime;
 
 /// Version of the unit record.

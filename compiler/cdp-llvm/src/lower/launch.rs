@@ -1,4 +1,4 @@
-//! The IR's launch operation: on the device through [`crate::launch`], on the host through the
+//! The IR's launch operation: on the device through [`crate::launch_calls`], on the host through the
 //! runtime's `__cdp_launch`.
 
 use cdp_ir::{Callee, Dim, FuncId, Launch, only_computes};
@@ -11,7 +11,7 @@ use inkwell::values::{
 use super::Unit;
 use super::body::{Body, Value};
 use crate::error::{Result, bug};
-use crate::launch::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
+use crate::launch_calls::{LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch};
 use crate::{launches, raw};
 
 impl<'ctx> Unit<'_, 'ctx> {
@@ -94,7 +94,7 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             });
         }
         let ty = word.fn_type(&[], true);
-        let function = crate::launch::declare(self.unit.llvm, crate::kernel::LAUNCH, ty);
+        let function = crate::launch_calls::declare(self.unit.llvm, crate::kernel::LAUNCH, ty);
         let call = self.builder.build_direct_call(function, &operands, "")?;
         for (index, ty, align) in by_value {
             let at = AttributeLoc::Param(index);

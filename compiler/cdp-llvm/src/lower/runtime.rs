@@ -13,7 +13,7 @@ use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum};
 
 use super::body::{Body, Value};
 use crate::error::{Result, bug};
-use crate::launch::declare;
+use crate::launch_calls::declare;
 use crate::memset::{MEMSET, MEMSET_2D, MEMSET_3D};
 
 /// `cudaErrorInvalidValue`.

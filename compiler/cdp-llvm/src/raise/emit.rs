@@ -14,8 +14,8 @@ use inkwell::{AddressSpace, IntPredicate};
 use super::{Bytes, Call, Configuration, Parameters, Raising, VARIABLE_ALIGN};
 use crate::error::{Result, bug};
 use crate::kernel::{KernelParam, LAUNCH, PTX_KERNEL};
-use crate::launch::peek_symbol;
-use crate::launch::{
+use crate::launch_calls::peek_symbol;
+use crate::launch_calls::{
     BUFFER_ALIGN, LaunchArg, LaunchConfig, LaunchSite, begin_launch, finish_launch,
 };
 

@@ -13,14 +13,14 @@ pub(super) enum Severity {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     /// None of a message about the whole run.
-    pub place: Option<Place<'a>>,
+    pub place: Option<ClangPlace<'a>>,
     pub severity: Severity,
     pub text: &'a str,
 }
 
 /// Where a message points.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct ClangPlace<'a> {
     pub file: &'a str,
     /// Line, and column in bytes, both from 1.
     pub at: (u32, u32),
@@ -48,17 +48,17 @@ impl<'a> Line<'a> {
         let (at, word, severity) =
             found.min_by_key(|(at, word, _)| (*at, usize::MAX - word.len()))?;
         let before = line[..at].trim_end().trim_end_matches(':');
-        Some(Line { place: Place::read(before), severity, text: &line[at + word.len()..] })
+        Some(Line { place: ClangPlace::read(before), severity, text: &line[at + word.len()..] })
     }
 }
 
-impl<'a> Place<'a> {
-    fn read(text: &'a str) -> Option<Place<'a>> {
+impl<'a> ClangPlace<'a> {
+    fn read(text: &'a str) -> Option<ClangPlace<'a>> {
         let (place, ranges) = text.split_once(":{").unwrap_or((text, ""));
         let mut words = place.rsplitn(3, ':');
         let column = words.next()?.trim().parse().ok()?;
         let line = words.next()?.parse().ok()?;
-        Some(Place { file: words.next()?, at: (line, column), ranges })
+        Some(ClangPlace { file: words.next()?, at: (line, column), ranges })
     }
 
     /// The ranges that the message underlines, from their first place to behind their last.

@@ -10,7 +10,7 @@ use cdp_frontend::Session;
 use cdp_launch::limits::{check_block, check_grid};
 use cdp_llvm::{LaunchCallError, LaunchFact};
 
-use super::messages::{Line, Place, Severity, range};
+use super::messages::{ClangPlace, Line, Severity, range};
 use super::spelling::is_word;
 use crate::analysis::{Report, SourceInput};
 
@@ -224,7 +224,7 @@ impl Building {
     }
 
     /// Whether a place is in the declaration of a `__shared__` variable, as far as that is on its line.
-    fn declares_shared(&mut self, place: Place<'_>) -> bool {
+    fn declares_shared(&mut self, place: ClangPlace<'_>) -> bool {
         let Some(file) = self.file(place.file) else { return false };
         let file = self.session.sources.file(file);
         let line = file.line_range((place.at.0 as usize).saturating_sub(1));
@@ -232,7 +232,7 @@ impl Building {
     }
 
     /// Of the ranges the one that the place is in, else the word there.
-    fn span(&mut self, place: Place<'_>) -> Span {
+    fn span(&mut self, place: ClangPlace<'_>) -> Span {
         for (from, to) in place.ranges() {
             if from <= place.at && place.at < to && from.0 == to.0 {
                 let start = self.position(place.file, from.0, from.1);

@@ -132,7 +132,7 @@ pub fn fetch(
 }
 
 /// Where a lane fetches in each level.
-struct Place {
+struct FetchPlace {
     layer: Option<u32>,
     /// Bits of the coordinates.
     at: [u32; 3],
@@ -144,16 +144,16 @@ fn place(
     fetch: &TextureFetch,
     texture: &TextureDescriptor,
     lane: usize,
-) -> Place {
+) -> FetchPlace {
     let layer = fetch.layer.map(|row| coordinates(run, &[row], lane)[0]);
     let at = coordinates(run, &fetch.coords, lane);
     if !is_cube(fetch.geometry) {
-        return Place { layer, at, on_cube: false };
+        return FetchPlace { layer, at, on_cube: false };
     }
     let (face, on_it) = face_in(at.map(f32::from_bits));
     let cubes = (texture.layers / FACES).max(1);
     let number = layer.unwrap_or(0).min(cubes - 1) * FACES + face;
-    Place { layer: Some(number), at: on_it.map(f32::to_bits), on_cube: true }
+    FetchPlace { layer: Some(number), at: on_it.map(f32::to_bits), on_cube: true }
 }
 
 /// The level of detail that a lane asks for.
@@ -191,7 +191,7 @@ fn detail(
 fn texels_of(
     fetch: &TextureFetch,
     texture: &TextureDescriptor,
-    place: &Place,
+    place: &FetchPlace,
     offset: [i64; 3],
     read: impl Fn(u64, u32) -> u32,
 ) -> [u32; 4] {

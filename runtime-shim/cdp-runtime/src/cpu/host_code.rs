@@ -13,7 +13,7 @@ use cdp_emulator::{HostDeed, HostLog, HostOrder};
 
 /// A place in the source, as the compiler lays it out.
 #[repr(C)]
-pub struct Place {
+pub struct SourcePlace {
     file: *const c_char,
     line: u32,
     column: u32,
@@ -27,7 +27,7 @@ static REGISTERED: RwLock<Vec<Range<u64>>> = RwLock::new(Vec::new());
 static PIECES: AtomicU64 = AtomicU64::new(0);
 thread_local! {
     /// The place at which this thread called into headers last.
-    static ENTERED: Cell<*const Place> = const { Cell::new(std::ptr::null()) };
+    static ENTERED: Cell<*const SourcePlace> = const { Cell::new(std::ptr::null()) };
 }
 
 /// Set where the program has host code that tells nothing.
@@ -82,7 +82,7 @@ pub extern "C" fn __cdp_host_watched() {
 /// # Safety
 /// `place` is null, or a constant of the program.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __cdp_host_enters(place: *const Place) {
+pub unsafe extern "C" fn __cdp_host_enters(place: *const SourcePlace) {
     // A thread that ends has no place any more.
     let _ = ENTERED.try_with(|entered| entered.set(place));
 }
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn __cdp_host_access(
     address: u64,
     bytes: u64,
     how: u32,
-    place: *const Place,
+    place: *const SourcePlace,
 ) {
     let all = BYTES.load(Ordering::Acquire);
     let is_apart = address.wrapping_sub(FIRST.load(Ordering::Relaxed)) >= all;
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn __cdp_host_access(
 
 #[cold]
 #[inline(never)]
-unsafe fn note(address: u64, bytes: u64, how: u32, place: *const Place, is_apart: bool) {
+unsafe fn note(address: u64, bytes: u64, how: u32, place: *const SourcePlace, is_apart: bool) {
     let order = match how >> 8 {
         0 => HostOrder::Weak,
         1 => HostOrder::Relaxed,

@@ -8,7 +8,7 @@ use inkwell::values::{BasicMetadataValueEnum, FloatValue};
 
 use super::arg;
 use crate::error::{Result, bug};
-use crate::launch::declare;
+use crate::launch_calls::declare;
 use crate::lower::body::{Body, Value};
 
 /// Bits of `llvm.is.fpclass`.

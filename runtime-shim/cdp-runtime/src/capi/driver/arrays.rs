@@ -39,18 +39,18 @@ fn description(array: Array) -> Result<ArrayDescriptor> {
 }
 
 /// Where a copy of one row begins.
-enum Place {
+enum RowStart {
     Array(Array, usize),
     Memory(u64),
 }
 
-impl Place {
+impl RowStart {
     fn side(&self, bytes: usize) -> Result<CopySide> {
         Ok(match *self {
-            Place::Array(array, offset) => {
+            RowStart::Array(array, offset) => {
                 CopySide::Array { array: handle(array)?, x_bytes: offset as u64, y: 0, z: 0 }
             }
-            Place::Memory(address) => {
+            RowStart::Memory(address) => {
                 CopySide::Linear { address, pitch_bytes: bytes as u64, rows: 1 }
             }
         })
@@ -61,7 +61,13 @@ impl Place {
 ///
 /// # Safety
 /// Host sides are valid, as CUDA demands of the caller.
-unsafe fn row(dst: Place, src: Place, bytes: usize, kind: CopyKind, stream: Option<Stream>) -> u32 {
+unsafe fn row(
+    dst: RowStart,
+    src: RowStart,
+    bytes: usize,
+    kind: CopyKind,
+    stream: Option<Stream>,
+) -> u32 {
     call(|| {
         let stream = stream.map(|stream| StreamHandle(stream as u64));
         let width_bytes = bytes as u64;
@@ -116,25 +122,25 @@ driver_functions! {
         call(|| process::current()?.device.destroy_mipmap(MipmapHandle(mipmap as u64)))
     }
     Context fn cuMemcpyDtoA_v2(dst: Array, offset: usize, src: u64, bytes: usize) {
-        row(Place::Array(dst, offset), Place::Memory(src), bytes, CopyKind::DeviceToDevice, None)
+        row(RowStart::Array(dst, offset), RowStart::Memory(src), bytes, CopyKind::DeviceToDevice, None)
     }
     Context fn cuMemcpyAtoD_v2(dst: u64, src: Array, offset: usize, bytes: usize) {
-        row(Place::Memory(dst), Place::Array(src, offset), bytes, CopyKind::DeviceToDevice, None)
+        row(RowStart::Memory(dst), RowStart::Array(src, offset), bytes, CopyKind::DeviceToDevice, None)
     }
     Context fn cuMemcpyHtoA_v2(dst: Array, offset: usize, src: *const c_void, bytes: usize) {
-        row(Place::Array(dst, offset), Place::Memory(src as u64), bytes, CopyKind::HostToDevice, None)
+        row(RowStart::Array(dst, offset), RowStart::Memory(src as u64), bytes, CopyKind::HostToDevice, None)
     }
     Context fn cuMemcpyAtoH_v2(dst: Host, src: Array, offset: usize, bytes: usize) {
-        row(Place::Memory(dst as u64), Place::Array(src, offset), bytes, CopyKind::DeviceToHost, None)
+        row(RowStart::Memory(dst as u64), RowStart::Array(src, offset), bytes, CopyKind::DeviceToHost, None)
     }
     Context fn cuMemcpyAtoA_v2(dst: Array, to: usize, src: Array, from: usize, bytes: usize) {
-        row(Place::Array(dst, to), Place::Array(src, from), bytes, CopyKind::DeviceToDevice, None)
+        row(RowStart::Array(dst, to), RowStart::Array(src, from), bytes, CopyKind::DeviceToDevice, None)
     }
     Context fn cuMemcpyHtoAAsync_v2(dst: Array, offset: usize, src: *const c_void, bytes: usize, stream: Stream) {
-        row(Place::Array(dst, offset), Place::Memory(src as u64), bytes, CopyKind::HostToDevice, Some(stream))
+        row(RowStart::Array(dst, offset), RowStart::Memory(src as u64), bytes, CopyKind::HostToDevice, Some(stream))
     }
     Context fn cuMemcpyAtoHAsync_v2(dst: Host, src: Array, offset: usize, bytes: usize, stream: Stream) {
-        row(Place::Memory(dst as u64), Place::Array(src, offset), bytes, CopyKind::DeviceToHost, Some(stream))
+        row(RowStart::Memory(dst as u64), RowStart::Array(src, offset), bytes, CopyKind::DeviceToHost, Some(stream))
     }
     Context fn cuTexObjectCreate(
         object: *mut u64, resource: *const DriverResource, texture: *const DriverTexture, view: *const c_void,
