@@ -109,6 +109,7 @@ unsafe fn put<T>(target: *mut T, value: T) -> Result<()> {
     }
     // SAFETY: the caller's promise.
     unsafe { target.write(value) };
+    crate::cpu::host_code::wrote(target);
     Ok(())
 }
 

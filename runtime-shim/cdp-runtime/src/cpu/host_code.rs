@@ -103,13 +103,44 @@ pub unsafe extern "C" fn __cdp_host_access(
     if is_apart && (all == 0 || how <= 2 && PIECES.load(Ordering::Acquire) == 0) {
         return;
     }
+    let place = match place.is_null() {
+        true => ENTERED.try_with(Cell::get).unwrap_or(place),
+        false => place,
+    };
     // SAFETY: the caller's promise.
-    unsafe { note(address, bytes, how, place, is_apart) };
+    let waits = unsafe { note(address, bytes, how, place, is_apart) };
+    if waits > 0
+        && waits.is_multiple_of(MOST)
+        && let Some(hears) = HEARS.get()
+    {
+        hears();
+    }
 }
 
+/// A call of this library has written a result of it, which the program asked for at that address.
+pub fn wrote<T>(target: *const T) {
+    const WRITE: u32 = 2;
+    let (address, all) = (target as u64, BYTES.load(Ordering::Acquire));
+    let is_of_device = address.wrapping_sub(FIRST.load(Ordering::Relaxed)) < all;
+    if is_of_device || all > 0 && is_registered(address) {
+        // SAFETY: no place is told of.
+        unsafe { note(address, size_of::<T>() as u64, WRITE, std::ptr::null(), !is_of_device) };
+    }
+}
+
+/// Notes an access; how many wait to be heard, 0 if it was not noted.
+///
+/// # Safety
+/// `place` is null, or a constant of the program.
 #[cold]
 #[inline(never)]
-unsafe fn note(address: u64, bytes: u64, how: u32, place: *const SourcePlace, is_apart: bool) {
+unsafe fn note(
+    address: u64,
+    bytes: u64,
+    how: u32,
+    place: *const SourcePlace,
+    is_apart: bool,
+) -> usize {
     let order = match how >> 8 {
         0 => HostOrder::Weak,
         1 => HostOrder::Relaxed,
@@ -129,18 +160,14 @@ unsafe fn note(address: u64, bytes: u64, how: u32, place: *const SourcePlace, is
     let is_access = !matches!(deed, HostDeed::Fence | HostDeed::Meet);
     if is_access && is_apart && !is_registered(address) {
         if order == HostOrder::Weak || deed == HostDeed::Write {
-            return;
+            return 0;
         }
         // A flag between threads of the host.
         deed = HostDeed::Meet;
     }
     if is_access && bytes == 0 && deed != HostDeed::Escape && deed != HostDeed::Meet {
-        return;
+        return 0;
     }
-    let place = match place.is_null() {
-        true => ENTERED.try_with(Cell::get).unwrap_or(place),
-        false => place,
-    };
     let line = || {
         // SAFETY: null or a constant, by the promise of who calls.
         let place = unsafe { place.as_ref() }?;
@@ -150,11 +177,5 @@ unsafe fn note(address: u64, bytes: u64, how: u32, place: *const SourcePlace, is
         Some(SourceLine { file, line: place.line, column: place.column })
     };
     let by_function = super::host::is_in_a_function();
-    let waits = log().note((address, bytes), (deed, order), (place as u64, line), by_function);
-    if waits > 0
-        && waits.is_multiple_of(MOST)
-        && let Some(hears) = HEARS.get()
-    {
-        hears();
-    }
+    log().note((address, bytes), (deed, order), (place as u64, line), by_function)
 }

@@ -8,7 +8,7 @@
 mod array;
 mod clusters;
 mod host;
-mod host_code;
+pub mod host_code;
 mod memory;
 mod modules;
 #[cfg(unix)]
