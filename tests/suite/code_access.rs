@@ -166,7 +166,7 @@ fn pairs() -> Outcome {
     expect(&ptx("float *o", &body("2 * p + 1"))?, &[("ld.shared.v2", 0), ("st.shared.v2", 0)])
 }
 
-/// Where the last turn is known: eight turns ask once how many there were.
+/// Where the last turn is known: eight turns ask once how many there were. Not where products of products would come of it.
 fn early() -> Outcome {
     let parameters =
         "const int *__restrict__ a, const int *__restrict__ b, int *__restrict__ o, int n";
@@ -174,6 +174,8 @@ fn early() -> Outcome {
         format!("    int i = 0;\n    while (i < {end} && a[i] == b[i]) i++;\n    *o = i;")
     };
     expect(&ptx(parameters, &body("64"))?, &[("ld.global", 16)])?;
+    let powers = "    int i = 0, r = n;\n    while (i < 64 && a[i] != r) { r = r * r + b[i]; i++; }\n    *o = i;";
+    expect(&ptx(parameters, powers)?, &[("ld.global", 2)])?;
     expect(&ptx(parameters, &body("n"))?, &[("ld.global", 2)])
 }
 
