@@ -6,9 +6,10 @@ use crate::launches::built;
 use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 5] = [
+    let tests: [(&str, fn() -> Outcome); 6] = [
         ("recorded_children_stand_once", recorded_children_stand_once),
         ("recursions_stand_once", recursions_stand_once),
+        ("loops_are_the_same_at_all_levels", loops_are_the_same),
         ("one_child_is_not_dealt", one_child_is_not_dealt),
         ("what_nobody_runs_is_not_there", what_nobody_runs),
         ("one_group_behind_the_door", one_group_behind_the_door),
@@ -40,10 +41,14 @@ fn recorded_children_stand_once() -> Outcome {
 }
 
 fn ptx_of(source: &str) -> Result<String, Failed> {
+    ptx_at("-flaunch-opt=safe", source)
+}
+
+fn ptx_at(level: &str, source: &str) -> Result<String, Failed> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let path = folder.path().join("kernels.cdp");
     std::fs::write(&path, source).map_err(|error| error.to_string())?;
-    built(&path, &["-O3", "-flaunch-opt=safe"])
+    built(&path, &["-O3", level])
 }
 
 /// The body of a kernel that launches itself stands in one function, which it and the kernel that runs its records call.
@@ -61,6 +66,34 @@ fn recursions_stand_once() -> Outcome {
         (1, true) => Ok(()),
         found => Err(format!("{found:?}\n{ptx}").into()),
     }
+}
+
+/// Both conditions of a loop are one, also in a child that was looked at: two would have it unrolled.
+fn loops_are_the_same() -> Outcome {
+    let source = "
+        __global__ void child(int *p, int begin, int end) {
+            int i = begin + blockIdx.x * blockDim.x + threadIdx.x;
+            if (i >= end) return;
+            int x = p[i], n = 0;
+            while (n < 128 && (x ^ x >> 3) < end) { x += __brev(x); n++; }
+            p[i] = n;
+        }
+        __global__ void parent(int *p, const int *row) {
+            int r = threadIdx.x;
+            child<<<(row[r + 1] - row[r] + 31) / 32, 32>>>(p, row[r], row[r + 1]);
+        }";
+    // Elsewhere the site's function has the body once more.
+    let count = |level| ptx_at(level, source).map(|ptx| child_of(&ptx).matches("brev.b32").count());
+    match (count("-flaunch-opt=off")?, count("-flaunch-opt=safe")?) {
+        (1, 1) => Ok(()),
+        found => Err(format!("{found:?}").into()),
+    }
+}
+
+/// The kernel `child` in PTX.
+fn child_of(ptx: &str) -> String {
+    let from = ptx.rfind(".visible .entry _Z5child").map_or("", |at| &ptx[at..]);
+    from.split("\n}").next().unwrap_or_default().to_string()
 }
 
 /// Where one thread of a block launches, its warp runs the child together, and no lane looks for a part of others' children.

@@ -16,8 +16,9 @@ use super::child::is_kernel;
 use crate::error::{Result, bug};
 use crate::raw::view::View;
 
-/// What LLVM's own pipelines begin with, and one round of folding.
-const PASSES: &str = "always-inline,function(simplifycfg,sroa<modify-cfg>,early-cse,\
+/// What our pipeline begins with, and one round of folding. Conditions become one here as they do there: later, their
+/// folded forms would stay two, and a loop with two ways out is unrolled.
+const PASSES: &str = "always-inline,function(simplifycfg<bonus-inst-threshold=8>,sroa<modify-cfg>,early-cse,\
                       instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg),globaldce";
 
 pub(super) fn prepare<'ctx>(
