@@ -5,6 +5,7 @@
 //!
 //! What is absent: memory and calls ([`super::memory`], [`super::calls`]).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Entries;
@@ -34,7 +35,7 @@ pub(super) struct Body<'a> {
 }
 
 /// A block's name and its lines.
-type Block<'t> = (&'t str, Vec<String>);
+type Block<'t> = (&'t str, Vec<Cow<'t, str>>);
 
 impl<'a> Body<'a> {
     pub fn new(entries: &'a Entries, called: &'a mut BTreeMap<String, String>) -> Body<'a> {
@@ -87,7 +88,7 @@ impl<'a> Body<'a> {
     }
 
     /// Registers for what depends on where control comes from.
-    fn meet(&mut self, block: &str, lines: &[String]) -> Read<()> {
+    fn meet(&mut self, block: &str, lines: &[Cow<'_, str>]) -> Read<()> {
         for line in lines {
             let mut line = Line::new(line);
             let Some(name) = line.name("%") else { break };
@@ -454,8 +455,10 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks: Vec<Block<'_>> = Vec::new();
     let mut open = 0_usize;
     for line in text.lines() {
-        let line = line.split(" ;").next().unwrap_or_default();
-        if line.trim().is_empty() || line.trim_start().starts_with(';') {
+        let opens = |at: &usize| line[..*at].bytes().next_back().is_none_or(|byte| byte == b' ');
+        let comment = line.match_indices(';').map(|(at, _)| at).find(opens);
+        let line = comment.map_or(line, |comment| &line[..comment]).trim_end();
+        if line.is_empty() {
             continue;
         }
         match (line.strip_suffix(':'), blocks.last_mut()) {
@@ -463,13 +466,14 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
             (_, Some((_, lines))) => {
                 match (open, lines.last_mut()) {
                     (1.., Some(last)) => {
+                        let last = last.to_mut();
                         last.push(' ');
-                        last.push_str(line.trim());
+                        last.push_str(line.trim_start());
                     }
-                    _ => lines.push(line.trim().to_string()),
+                    _ => lines.push(line.trim_start().into()),
                 }
-                let count = |sign: char| line.matches(sign).count();
-                open = (open + count('(')).saturating_sub(count(')'));
+                let count = |sign: u8| line.bytes().filter(|byte| *byte == sign).count();
+                open = (open + count(b'(')).saturating_sub(count(b')'));
             }
             (_, None) => {}
         }

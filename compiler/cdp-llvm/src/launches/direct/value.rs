@@ -125,7 +125,15 @@ impl Code {
     /// A register with what an operation of a type makes of operands.
     pub fn set(&mut self, ty: &Ty, operation: &str, operands: &[&str]) -> Value {
         let to = self.register(ty);
-        self.line(&format!("{operation} \t{to}, {}", operands.join(", ")));
+        self.text.push('\t');
+        self.text += operation;
+        self.text += " \t";
+        self.text += &to;
+        for operand in operands {
+            self.text += ", ";
+            self.text += operand;
+        }
+        self.text += ";\n";
         Value::Register(to)
     }
 
