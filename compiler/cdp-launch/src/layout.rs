@@ -13,6 +13,9 @@ pub const MAX_PARAM_ALIGN: u64 = 16;
 /// The documented size limit of a parameter buffer, in bytes (guide 4.18.6.2).
 pub const MAX_BUFFER_BYTES: u64 = 4096;
 
+/// What a kernel takes that only host code launches, in bytes (CUDA 12.1 and later, sm_70 and later).
+pub const MAX_PARAMETER_BYTES: u64 = 32_764;
+
 /// A kernel parameter's type, as far as layout cares. In bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParamSize {

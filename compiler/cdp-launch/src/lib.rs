@@ -55,8 +55,8 @@ pub use abi::{AbiError, AbiRequest, LaunchAbi, RequestedAbi, choose};
 pub use cdp_ir::CdpVersion;
 pub use entry::{EntryPoint, ParamKind, Signature};
 pub use layout::{
-    BufferLayout, LayoutError, MAX_BUFFER_BYTES, MAX_PARAM_ALIGN, ParamSize, ParamSlot,
-    buffer_layout, param_align,
+    BufferLayout, LayoutError, MAX_BUFFER_BYTES, MAX_PARAM_ALIGN, MAX_PARAMETER_BYTES, ParamSize,
+    ParamSlot, buffer_layout, param_align,
 };
-pub use runtime::{SymbolError, runtime_symbol};
+pub use runtime::{CDP2_PREFIX, PER_THREAD_SUFFIX, SymbolError, runtime_symbol};
 pub use stream::{StreamConst, StreamRefusal};

@@ -21,14 +21,15 @@ pub const MAX_STATIC_SHARED_BYTES: u64 = 48 * 1024;
 pub const DEFAULT_PENDING_LAUNCHES: u64 = 2048;
 
 /// The most shared memory a block can have on an architecture, in bytes, when the host has opted in
-/// with `cudaFuncAttributeMaxDynamicSharedMemorySize`. `None` for an unknown architecture.
+/// with `cudaFuncAttributeMaxDynamicSharedMemorySize` (for sm_88 CUDA's `cuda_occupancy.h`). `None` for an unknown
+/// architecture.
 pub fn max_shared_bytes(arch_sm: u32) -> Option<u64> {
     let kib = match arch_sm {
         50 | 52 | 53 | 60 | 61 | 62 => 48,
         70 | 72 => 96,
         75 => 64,
-        80 | 87 | 88 => 163,
-        86 | 89 => 99,
+        80 | 87 => 163,
+        86 | 88 | 89 => 99,
         90 | 100 | 101 | 103 | 110 => 227,
         120 | 121 => 99,
         _ => return None,
@@ -168,6 +169,7 @@ mod tests {
         assert_eq!(check_shared(200 * 1024, 0, 90), Ok(()));
         assert!(check_shared(200 * 1024, 0, 89).is_err());
         assert!(check_shared(48 * 1024, 1, 60).is_err());
+        assert!(check_shared(100 * 1024, 0, 88).is_err());
         assert_eq!(check_shared(u64::MAX, 1, 9999), Ok(()));
     }
 }

@@ -10,6 +10,11 @@ use cdp_ir::{CdpVersion, RuntimeFn};
 
 use crate::abi::LaunchAbi;
 
+/// How the names of CDP2 begin.
+pub const CDP2_PREFIX: &str = "__cudaCDP2";
+/// How the variants for per-thread default streams end.
+pub const PER_THREAD_SUFFIX: &str = "_ptsz";
+
 /// Why a function has no symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolError {
@@ -48,7 +53,7 @@ pub fn runtime_symbol(
     let func = implementing_function(func);
     let row = func.row();
     let suffix = match row.availability {
-        Availability::Stream | Availability::StreamHeader if per_thread_stream => "_ptsz",
+        Availability::Stream | Availability::StreamHeader if per_thread_stream => PER_THREAD_SUFFIX,
         _ => "",
     };
     match row.availability {
@@ -56,40 +61,11 @@ pub fn runtime_symbol(
         Availability::Cdp1 | Availability::Plain => Ok(Cow::Borrowed(row.name)),
         _ if abi.is_prefixed() => {
             let bare = row.name.strip_prefix("cuda").unwrap_or(row.name);
-            Ok(Cow::Owned(format!("__cudaCDP2{bare}{suffix}")))
+            Ok(Cow::Owned(format!("{CDP2_PREFIX}{bare}{suffix}")))
         }
         _ if suffix.is_empty() => Ok(Cow::Borrowed(row.name)),
         _ => Ok(Cow::Owned(format!("{}{suffix}", row.name))),
     }
-}
-
-/// What an undefined symbol of an object says about the runtime it wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SymbolFamily {
-    /// A prefixed name: CDP2.
-    Cdp2,
-    /// A documented name of a function that has both: CDP1 below sm_90, CDP2 from there on.
-    Documented,
-    /// In the library under one name for both (cooperative groups).
-    Either,
-    /// Only CDP1 has it.
-    Cdp1,
-}
-
-/// Classifies an undefined symbol; `None` if it is not the device runtime's.
-pub fn symbol_family(symbol: &str) -> Option<SymbolFamily> {
-    let base = symbol.strip_suffix("_ptsz").unwrap_or(symbol);
-    if let Some(bare) = base.strip_prefix("__cudaCDP2") {
-        return RuntimeFn::by_name(&format!("cuda{bare}")).map(|_| SymbolFamily::Cdp2);
-    }
-    let func = RuntimeFn::by_name(base)?;
-    Some(match func.row().availability {
-        Availability::Cdp1 => SymbolFamily::Cdp1,
-        Availability::Plain => SymbolFamily::Either,
-        Availability::Both | Availability::Stream | Availability::StreamHeader => {
-            SymbolFamily::Documented
-        }
-    })
 }
 
 #[cfg(test)]
@@ -135,14 +111,5 @@ mod tests {
                 assert_eq!(symbol(launch, abi, ptsz), table(EntryPoint::LaunchDevice));
             }
         }
-    }
-
-    #[test]
-    fn families() {
-        assert_eq!(symbol_family("__cudaCDP2LaunchDeviceV2_ptsz"), Some(SymbolFamily::Cdp2));
-        assert_eq!(symbol_family("cudaLaunchDevice"), Some(SymbolFamily::Documented));
-        assert_eq!(symbol_family("cudaDeviceSynchronize"), Some(SymbolFamily::Cdp1));
-        assert_eq!(symbol_family("cudaCGGetRank"), Some(SymbolFamily::Either));
-        assert_eq!(symbol_family("_Z5childPi"), None);
     }
 }

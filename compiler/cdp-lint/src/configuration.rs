@@ -3,6 +3,9 @@
 use cdp_diagnostics::Code;
 use cdp_ir as ir;
 use cdp_ir::{Const, Dim, Expr, ExprKind};
+use cdp_launch::limits::{
+    MAX_BLOCK_THREADS, MAX_BLOCK_Z, MAX_GRID_X, MAX_GRID_YZ, max_shared_bytes,
+};
 
 use crate::Body;
 use crate::source::{Launch, Source};
@@ -10,22 +13,6 @@ use crate::source::{Launch, Source};
 /// What comes of a configuration that no device has (H200, CUDA 13.0, the same by nvcc).
 const REFUSED: &str = "the launch would fail: with cudaErrorInvalidConfiguration (9) from a kernel, with \
     cudaErrorInvalidValue (1) from host code";
-
-const MAX_BLOCK_THREADS: i128 = 1024;
-
-/// The most dynamic shared memory a block can have, in bytes (CUDA guide, table of compute
-/// capabilities: the opt-in maximum).
-fn max_shared_bytes(arch: u32) -> u64 {
-    let kib = match arch {
-        0..=69 => 48,
-        70..=74 => 96,
-        75 => 64,
-        80 | 87 => 163,
-        86 | 88 | 89 | 120 | 121 => 99,
-        _ => 227,
-    };
-    kib * 1024
-}
 
 /// The value of a constant integer.
 fn integer(expr: &Expr, source: &dyn Source) -> Option<i128> {
@@ -67,8 +54,10 @@ impl Body {
         let (grid, block) = (self.axes(&launch.grid, source), self.axes(&launch.block, source));
         self.check_dimensions(grid, block, made);
         let shared = integer(&launch.shared_bytes, source);
-        let (arch, most) = (source.arch(), max_shared_bytes(source.arch()));
-        if let Some(value) = shared.filter(|value| *value > i128::from(most)) {
+        let arch = source.arch();
+        if let (Some(value), Some(most)) = (shared, max_shared_bytes(arch))
+            && value > i128::from(most)
+        {
             let span = made.config.get(2).copied().unwrap_or(made.config_span);
             let message =
                 format!("{value} bytes of shared memory; sm_{arch} has at most {most} for a block");
@@ -84,8 +73,8 @@ impl Body {
     ) {
         let [grid_span, block_span, ..] = made.config[..] else { return };
         for (index, axis) in ["x", "y", "z"].iter().enumerate() {
-            let most_block = [1024, 1024, 64][index];
-            let most_grid = [2_147_483_647, 65_535, 65_535][index];
+            let most_block = [MAX_BLOCK_THREADS, MAX_BLOCK_THREADS, MAX_BLOCK_Z][index];
+            let most_grid = [MAX_GRID_X, MAX_GRID_YZ, MAX_GRID_YZ][index];
             let checks = [
                 (block[index], most_block, "block", block_span, Code::E0406),
                 (grid[index], most_grid, "grid", grid_span, Code::E0407),
@@ -97,7 +86,7 @@ impl Body {
                     self.report(code, span, message).label("this is 0").note(REFUSED);
                     return;
                 }
-                if value > most {
+                if value > i128::from(most) {
                     let message =
                         format!("the {what} is {value} in {axis}; at most {most} is possible");
                     self.report(code, span, message).note(REFUSED);
@@ -106,7 +95,7 @@ impl Body {
             }
         }
         let Some(threads) = product(block) else { return };
-        if threads > MAX_BLOCK_THREADS {
+        if threads > i128::from(MAX_BLOCK_THREADS) {
             let message = format!("the block has {threads} threads; at most 1,024 are possible");
             self.report(Code::E0406, block_span, message).note(REFUSED);
             return;

@@ -280,8 +280,8 @@ fn redirect_memset(module: &Module<'_>) -> bool {
     let all =
         [("MemsetAsync", MEMSET), ("Memset2DAsync", MEMSET_2D), ("Memset3DAsync", MEMSET_BOX)];
     for (plain, helper) in all {
-        for prefix in ["cuda", "__cudaCDP2"] {
-            for suffix in ["", "_ptsz"] {
+        for prefix in ["cuda", cdp_launch::CDP2_PREFIX] {
+            for suffix in ["", cdp_launch::PER_THREAD_SUFFIX] {
                 let name = format!("{prefix}{plain}{suffix}");
                 let Some(function) = module.get_function(&name) else { continue };
                 if !raw::is_declaration(function) || !raw::has_uses(function) {

@@ -6,13 +6,10 @@
 
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::Availability;
+use cdp_launch::{CDP2_PREFIX, PER_THREAD_SUFFIX};
 
 /// What nvcc calls for `cudaDeviceSynchronize` when told not to warn of it.
 const CDP1_SYNCHRONIZE: &str = "__cudaDeviceSynchronizeDeprecationAvoidance";
-/// How the names of CDP2 begin.
-const CDP2_PREFIX: &str = "__cudaCDP2";
-/// How the variants for per-thread default streams end.
-const PER_THREAD_SUFFIX: &str = "_ptsz";
 
 /// Which device runtime an object was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

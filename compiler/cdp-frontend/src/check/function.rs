@@ -178,7 +178,7 @@ impl<'a> Checker<'a> {
                 *value = number as u32;
             }
         }
-        if values[0] > 1024 {
+        if u64::from(values[0]) > cdp_launch::limits::MAX_BLOCK_THREADS {
             let message = format!("a block has at most 1,024 threads, not {}", values[0]);
             self.error(Code::E0326, args[0].span, message);
         }

@@ -2,6 +2,7 @@
 //! can be seen of a launch in IR is `cdp-lint`'s matter.
 
 use cdp_ir as ir;
+use cdp_launch::{MAX_BUFFER_BYTES, MAX_PARAMETER_BYTES, param_align};
 
 use super::ctype::QualType;
 use super::scope::{ExecutionSpace, FnId, Func};
@@ -9,13 +10,6 @@ use super::state::Checker;
 use crate::ast;
 use crate::diagnostics::Code;
 use crate::source::Span;
-
-/// The parameter buffer of a device-side launch (CUDA guide 4.18.6.2).
-const MAX_DEVICE_PARAMETER_BYTES: u64 = 4096;
-/// Kernel parameters launched from the host (CUDA 12.1 and later, sm_70 and later).
-const MAX_PARAMETER_BYTES: u64 = 32_764;
-/// Offsets in a parameter buffer are aligned to at most this (FACTS.md, "Parameter buffer").
-const MAX_PARAMETER_ALIGN: u64 = 16;
 
 impl<'a> Checker<'a> {
     // --- where and how ---------------------------------------------------------------------------
@@ -82,7 +76,7 @@ impl<'a> Checker<'a> {
         for &param in params {
             let ty = self.types.ir_type(param);
             let layout = self.types.ir.layout(ty);
-            let align = layout.align.clamp(1, MAX_PARAMETER_ALIGN);
+            let align = param_align(layout.align.max(1));
             let offset = ir::types::round_up(end, align);
             places.push((offset, layout.size));
             end = offset.saturating_add(layout.size);
@@ -118,12 +112,12 @@ impl<'a> Checker<'a> {
         launch: &'a ast::LaunchExpr,
     ) {
         let (places, total) = self.buffer_layout(params);
-        if !(MAX_DEVICE_PARAMETER_BYTES + 1..=MAX_PARAMETER_BYTES).contains(&total) {
+        if !(MAX_BUFFER_BYTES + 1..=MAX_PARAMETER_BYTES).contains(&total) {
             return;
         }
         let message = format!(
             "the parameters of `{name}` take {total} bytes; a launch from the device has room for \
-             {MAX_DEVICE_PARAMETER_BYTES}"
+             {MAX_BUFFER_BYTES}"
         );
         let (mut kernel, mut table) = (Span::NONE, String::new());
         if let Some(id) = target {

@@ -2,6 +2,7 @@
 //! without one.
 
 use cdp_ir as ir;
+use cdp_launch::limits::MAX_STATIC_SHARED_BYTES;
 
 use super::scope::{Memory, VarId};
 use super::state::Checker;
@@ -10,8 +11,6 @@ use crate::source::Span;
 
 /// Constant memory of a program (CUDA guide, table of compute capabilities).
 const CONSTANT_BYTES: u64 = 64 << 10;
-/// Shared memory of a block, without what a launch asks for (the same table).
-const SHARED_BYTES: u64 = 48 << 10;
 /// The largest variable whose initial values are written out: addresses in an object file of this size and more do
 /// not fit into its relocations.
 const INITIAL_BYTES: u64 = i32::MAX as u64;
@@ -73,11 +72,11 @@ impl<'a> Checker<'a> {
             let (span, ty) = (var.span, var.ty);
             let before = total;
             total = total.saturating_add(self.types.layout(ty).size);
-            if before > SHARED_BYTES || total <= SHARED_BYTES {
+            if before > MAX_STATIC_SHARED_BYTES || total <= MAX_STATIC_SHARED_BYTES {
                 continue;
             }
             let message = format!(
-                "with this one the `__shared__` variables of the function take {total} bytes; at most {SHARED_BYTES} \
+                "with this one the `__shared__` variables of the function take {total} bytes; at most {MAX_STATIC_SHARED_BYTES} \
                  are possible"
             );
             self.error(Code::E0408, span, message).help(
