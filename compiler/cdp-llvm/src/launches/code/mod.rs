@@ -171,7 +171,7 @@ pub(crate) fn put(ptx: String, abi: LaunchAbi, address_bits: u32, direct: &Direc
             out += &abi.ptx_declaration(entry, address_bits, false);
         }
     }
-    out += &respelt(declarations, DECLARED, ".func");
+    out += &respelt(declarations, DECLARED, ".func", |_| true);
     out = out + rest + &direct.ptx;
     match made.is_empty() {
         true => out,
@@ -192,7 +192,9 @@ pub fn split(ptx: &str) -> Option<(String, String)> {
     let mut abis = LaunchAbi::ALL.into_iter().filter(|abi| abi.is_v2());
     let abi = abis.find(|abi| functions == text_of(&made, *abi))?;
     let (declarations, rest) = before_bodies(&ptx[..opens])?;
-    let mut program = respelt(declarations, ".func", DECLARED);
+    // A program may have others in it that are not put there.
+    let taken = |name: &str| made.iter().any(|made| made.called.contains(&name));
+    let mut program = respelt(declarations, ".func", DECLARED, taken);
     program += rest;
     program += &ptx[closes + CLOSES.len()..];
     let header: Vec<&str> = [".version", ".target", ".address_size"]
@@ -241,9 +243,9 @@ fn called() -> impl Iterator<Item = &'static str> {
     MADE.iter().flat_map(|made| made.called.iter().copied())
 }
 
-/// Declarations, those of the functions of recorded launches with `to` in the place of `from`.
-fn respelt(declarations: &str, from: &str, to: &str) -> String {
-    let respell = |piece: &str| match declared(piece) {
+/// Declarations, those of the functions of recorded launches that are `wanted` with `to` in the place of `from`.
+fn respelt(declarations: &str, from: &str, to: &str, wanted: impl Fn(&str) -> bool) -> String {
+    let respell = |piece: &str| match declared(piece).filter(|name| wanted(name)) {
         Some(_) => piece.replacen(from, to, 1),
         None => piece.to_owned(),
     };

@@ -126,9 +126,28 @@ fn other_programs_stay() {
     assert_eq!(split(&wrong), None);
 }
 
+/// Few sites of a queue have its functions in the program, which may record launches as well.
+#[test]
+fn functions_that_stand_in_a_program_stay_there() {
+    let own = format!("{DOOR};\n.extern .func other");
+    let whole = PROGRAM.replacen(".extern .func other", &own, 1) + DOOR + "{\n\tret;\n}\n";
+    let whole = put(whole, LaunchAbi::Cdp2V2, 64, &Direct::default());
+    let (program, part) = split(&whole).expect("it has the functions");
+    assert!(!part.contains("__cdp_door_enter"), "{part}");
+    assert!(program.contains("\n.extern .func __cdp_sequence_begin\n("), "{program}");
+    let declared = program.lines().filter(|line| line.contains("__cdp_door_enter"));
+    assert!(
+        declared.clone().count() == 2
+            && declared.clone().all(|line| DOOR.contains(line.trim_end_matches(';'))),
+        "{program}"
+    );
+}
+
+const DOOR: &str = ".func (.param .b64 func_retval0) __cdp_door_enter()\n";
+
 #[test]
 fn functions_that_stand_in_a_program_are_not_put_there() {
-    let door = ".func (.param .b64 func_retval0) __cdp_door_enter()\n";
+    let door = DOOR;
     let own = format!(
         ".version 7.8\n.target sm_90\n.address_size 64\n{door};\n.visible .entry k()\n{{\n\tret;\n}}\n{door}{{\n\tret;\n}}\n"
     );
