@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "src/latch.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",
+    "src/launches/meet.cpp",
     "src/launches/stack/stack.cpp",
     "src/managed.cpp",
     "src/masks.cpp",

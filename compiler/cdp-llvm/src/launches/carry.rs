@@ -27,7 +27,7 @@ use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::nested::{Nested, without_records};
 use super::sequence::{self, Sequence};
-use super::{Pass, Plan, Plans, direct, door, prepare, ranges, sums};
+use super::{Pass, Plan, Plans, direct, door, meet, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
 use crate::options::DebugInfo;
@@ -172,6 +172,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         }
         let mut names = names.into_iter();
         for (parent, plans) in plans {
+            meet::behind_sites(parent, &plans);
             let launched = self.begin(parent, &plans)?;
             let mut moved = Vec::new();
             for plan in plans {

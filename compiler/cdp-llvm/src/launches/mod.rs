@@ -17,6 +17,7 @@
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`], with [`together`],
 //!   finds that it can be;
+//! - [`door`] and [`meet`]: lanes of a warp are not at several launches at once;
 //! - [`carry`], with [`aggregate`]: all that is carried out; [`code`]: what is the same in every program; [`direct`]: what
 //!   becomes PTX without LLVM;
 //! - [`remark`], [`words`]: what was done with each site, and why not more; [`print`](mod@print): the module between
@@ -45,6 +46,7 @@ mod guard;
 mod independent;
 mod late;
 mod limit;
+mod meet;
 pub(crate) mod parent;
 mod prepare;
 pub mod print;

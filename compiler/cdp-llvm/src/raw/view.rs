@@ -17,6 +17,7 @@ use super::sync_scope_of;
 unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
     fn cdp_launches_coherent(kernel: LLVMValueRef);
+    fn cdp_launches_meet(kernel: LLVMValueRef, sites: *const LLVMValueRef, count: c_uint);
     fn cdp_launches_stack(
         kernel: LLVMValueRef,
         sites: *const LLVMValueRef,
@@ -51,6 +52,14 @@ const MOST_INDICES: usize = 4;
 pub(crate) fn make_coherent(kernel: FunctionValue<'_>) {
     // SAFETY: a live function.
     unsafe { cdp_launches_coherent(kernel.as_value_ref()) }
+}
+
+/// Has lanes that part before these launches of a kernel meet again behind them (`launches/meet.rs`).
+pub(crate) fn make_meet<'ctx>(kernel: FunctionValue<'ctx>, sites: &[View<'ctx>]) {
+    let sites: Vec<LLVMValueRef> = sites.iter().map(|site| site.0).collect();
+    let count = sites.len() as c_uint;
+    // SAFETY: a live function, and calls in it.
+    unsafe { cdp_launches_meet(kernel.as_value_ref(), sites.as_ptr(), count) }
 }
 
 /// Makes a loop of a kernel that runs what it launches at these sites from a stack (`launches/stack/stack.cpp`).
