@@ -9,12 +9,13 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 14] = [
+    let tests: [(&str, fn() -> Outcome); 15] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
         ("both_ends_of_a_range_are_one_question", ends),
         ("the_last_of_two_conditions_chooses", chosen),
+        ("what_was_loaded_is_chosen_before_the_branch", loaded),
         ("copies_of_few_turns_load_together", copies),
         ("what_turns_of_a_loop_that_is_gone_share_is_computed_once", shared),
         ("powers_and_logarithms_that_are_exact_are_known", powers),
@@ -46,6 +47,23 @@ fn elements() -> Outcome {
     expect(&ptx("float2 *a, float2 *b", swapped)?, &[("ld.global.b32", 2), ("st.global.b32", 2)])?;
     let words = "    int i = threadIdx.x * 2;\n    a[i] = b[i] * 2;\n    a[i + 1] = b[i + 1] * 3;";
     expect(&ptx("float *a, float *b", words)?, &[("ld.global.b32", 2), ("st.global.b32", 2)])
+}
+
+/// The greatest so far, or what was loaded, beside a sum: not a load into the register of the greatest. What a side computes is not
+/// known before.
+fn loaded() -> Outcome {
+    let greatest = "    float most = -1e30f, sum = 0;\n    for (int i = threadIdx.x; i < n; i += 32) {\n        float v = x[i];\n        \
+                    if (v > most) { sum = sum * expf(most - v) + 1; most = v; } else sum += expf(v - most);\n    }\n    \
+                    *o = most + sum;";
+    expect(
+        &ptx("const float *x, float *o, int n", greatest)?,
+        &[("selp.f32", 5), ("ld.global", 5)],
+    )?;
+    let computed = greatest.replace("most = v;", "most = v * 2;");
+    expect(
+        &ptx("const float *x, float *o, int n", &computed)?,
+        &[("selp.f32", 0), ("ld.global", 5)],
+    )
 }
 
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.
