@@ -9,10 +9,11 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 15] = [
+    let tests: [(&str, fn() -> Outcome); 16] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
+        ("coefficients_are_read_two_at_a_time", coefficients),
         ("both_ends_of_a_range_are_one_question", ends),
         ("the_last_of_two_conditions_chooses", chosen),
         ("what_was_loaded_is_chosen_before_the_branch", loaded),
@@ -69,6 +70,14 @@ fn loaded() -> Outcome {
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.
 fn angles() -> Outcome {
     expect(&ptx("float *o", "    *o = sinf(*o);")?, &[("__local_depot0[104]", 1)])
+}
+
+/// Of `sin` and `cos` of `double`: their table begins at 16 bytes, and what is read of it at a multiple of 64.
+fn coefficients() -> Outcome {
+    expect(
+        &ptx("double *o", "    *o = sin(*o);")?,
+        &[("ld.global.nc.v2.b64", 3), ("ld.global.nc.b64", 1)],
+    )
 }
 
 /// Of each coordinate, inside or outside, but not of a loop's own question.

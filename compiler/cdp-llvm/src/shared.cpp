@@ -1,9 +1,10 @@
-// What lies side by side in shared memory, as one access.
+// What lies side by side in shared memory, or in a table of the program's own, as one access.
 //
 // A shared array of C begins where its elements may, which is where ptxas lays it out; what is read at `2 * i` and `2 * i + 1` is
 // then a word at a time, unless ptxas sees how far from the array's beginning it is. Of a pointer that moves through a loop it does
 // not. Here arrays begin where the widest accesses may, and accesses say what that makes of their own alignment, before pointers are made of
-// indices (the last step of a transform in shared memory: pairs that lanes read without meeting in a bank).
+// indices (the last step of a transform in shared memory: pairs that lanes read without meeting in a bank). Tables in global memory
+// say for themselves where they begin, as that of the coefficients of `sin` and `cos` does, six of which are three accesses.
 
 #include "unroll.h"
 
@@ -19,13 +20,19 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned SharedSpace = 3;
-/// The widest access to shared memory, in bytes.
-constexpr uint64_t WidestShared = 16;
+constexpr unsigned GlobalSpace = 1, SharedSpace = 3;
+/// The widest access to shared and global memory, in bytes.
+constexpr uint64_t WidestKnown = 16;
 
-/// How a place in a shared variable of this module is aligned for certain; 1 for others.
+/// Whether a variable begins where it says: in shared memory, or a global one that no other file's takes the place of.
+bool isKnown(const GlobalVariable &Variable) {
+  unsigned Space = Variable.getAddressSpace();
+  return Space == SharedSpace || (Space == GlobalSpace && Variable.hasDefinitiveInitializer());
+}
+
+/// How a place in such a variable is aligned for certain; 1 for others.
 uint64_t alignmentOf(const Value *Place, const DataLayout &Layout) {
-  uint64_t Known = WidestShared;
+  uint64_t Known = WidestKnown;
   for (const auto *Element = dyn_cast<GEPOperator>(Place); Element; Element = dyn_cast<GEPOperator>(Place)) {
     unsigned Width = Layout.getIndexTypeSizeInBits(Element->getType());
     APInt Fixed(Width, 0);
@@ -39,7 +46,7 @@ uint64_t alignmentOf(const Value *Place, const DataLayout &Layout) {
     Place = Element->getPointerOperand()->stripPointerCasts();
   }
   const auto *Variable = dyn_cast<GlobalVariable>(Place->stripPointerCasts());
-  if (!Variable || Variable->getAddressSpace() != SharedSpace)
+  if (!Variable || !isKnown(*Variable))
     return 1;
   return MinAlign(Known, Variable->getAlign().valueOrOne().value());
 }
@@ -51,8 +58,8 @@ void alignShared(Module &M) {
     if (Variable.getAddressSpace() != SharedSpace || Variable.isDeclaration() || !Variable.hasLocalLinkage())
       continue;
     uint64_t Size = M.getDataLayout().getTypeAllocSize(Variable.getValueType()).getFixedValue();
-    if (Size >= WidestShared && Size % WidestShared == 0 && Variable.getAlign().valueOrOne().value() < WidestShared)
-      Variable.setAlignment(Align(WidestShared));
+    if (Size >= WidestKnown && Size % WidestKnown == 0 && Variable.getAlign().valueOrOne().value() < WidestKnown)
+      Variable.setAlignment(Align(WidestKnown));
   }
 }
 
