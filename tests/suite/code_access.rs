@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 16] = [
+    let tests: [(&str, fn() -> Outcome); 17] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -17,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         ("both_ends_of_a_range_are_one_question", ends),
         ("the_last_of_two_conditions_chooses", chosen),
         ("what_was_loaded_is_chosen_before_the_branch", loaded),
+        ("columns_of_two_turns_share_what_they_read", windows),
         ("copies_of_few_turns_load_together", copies),
         ("what_turns_of_a_loop_that_is_gone_share_is_computed_once", shared),
         ("powers_and_logarithms_that_are_exact_are_known", powers),
@@ -65,6 +66,17 @@ fn loaded() -> Outcome {
         &ptx("const float *x, float *o, int n", &computed)?,
         &[("selp.f32", 0), ("ld.global", 5)],
     )
+}
+
+/// Of 17 rows each turn reads 9 are the next turn's too; a loop of three turns stays one.
+fn windows() -> Outcome {
+    let column = "    __shared__ float s[32][33];\n    s[threadIdx.y][threadIdx.x] = in[threadIdx.y * 32 + threadIdx.x];\n    \
+                  s[threadIdx.y + 16][threadIdx.x] = in[threadIdx.y * 32 + 512 + threadIdx.x];\n    __syncthreads();\n    \
+                  for (int r = threadIdx.y; r < 16; r += 8) {\n        float sum = 0;\n        \
+                  for (int k = 0; k < 17; k++) sum += k * s[r + k][threadIdx.x];\n        o[r * 32 + threadIdx.x] = sum;\n    }";
+    let parameters = "const float *__restrict__ in, float *__restrict__ o";
+    expect(&ptx(parameters, column)?, &[("ld.shared", 25), ("st.global", 2)])?;
+    expect(&ptx(parameters, &column.replace("r < 16", "r < 24"))?, &[("st.global", 1)])
 }
 
 /// ptxas would make registers of 28 bytes, which are chosen by comparisons.

@@ -57,6 +57,8 @@ constexpr int64_t WidestLoad = 16;
 constexpr unsigned DeepLoop = 3;
 /// Most instructions of one with a known number of turns.
 constexpr unsigned KnownPartSize = 250;
+/// Most turns of a loop that is unrolled in full, though it may have fewer, where a turn reads much of shared memory.
+constexpr unsigned WindowTurns = 2;
 /// For loops that are measured otherwise.
 constexpr unsigned NoThreshold = std::numeric_limits<unsigned>::max();
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
@@ -379,6 +381,18 @@ bool fillsTile(const Loop &L) {
   return Loads && Stores && L.isOutermost();
 }
 
+/// Whether a turn reads much of shared memory, as a column of a filter does, much of which is the next turn's too.
+bool readsMuchShared(const Loop &L) {
+  constexpr unsigned Shared = 3;
+  unsigned Loads = 0;
+  for (const BasicBlock *Block : L.blocks())
+    Loads += count_if(*Block, [](const Instruction &I) {
+      const auto *Load = dyn_cast<LoadInst>(&I);
+      return Load && getUnderlyingObject(Load->getPointerOperand())->getType()->getPointerAddressSpace() == Shared;
+    });
+  return Loads >= ManyLoads && L.isOutermost();
+}
+
 /// The number of turns, or what it is a multiple of.
 struct Turns {
   Turns(Loop &L, ScalarEvolution &Evolution) {
@@ -435,6 +449,7 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   CodeMetrics::collectEphemeralValues(&L, &Known.Assumptions, Ephemeral);
   Turns Turn(L, Known.Evolution);
   auto Limits = limits(L, Turn.Count, Known, FullOnly);
+  Limits.UpperBound |= Turn.Most && Turn.Most <= WindowTurns && readsMuchShared(L);
   UnrollCostEstimator Cost(&L, Known.Target, Ephemeral, Limits.BEInsns);
   if (!Cost.canUnroll() || Cost.NumInlineCandidates != 0)
     return LoopUnrollResult::Unmodified;
