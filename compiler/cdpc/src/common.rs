@@ -210,6 +210,36 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     let mut options = CompileOptions::default();
     options.archs = archs(&source.arch)?;
     options.memory_bytes = crate::memory::available_bytes();
+    set_by_name(source, &mut options)?;
+    options.launch_abi = source
+        .launch_abi
+        .parse()
+        .map_err(|error: cdp::AbiError| Usage(format!("{error}\n  help: {}", error.cure())))?;
+    if let Some(text) = &source.launch_tuning {
+        cdp::set_launch_tuning(&mut options.launch_tuning, text)
+            .ok_or_else(|| Usage(format!("no constants of the launch optimiser: `{text}`")))?;
+    }
+    options.include_dirs = [&source.include_dirs[..], &source.system_dirs].concat();
+    options.forced_includes = source.include.clone();
+    macros(source, &mut options);
+    options.warnings.silent = source.no_warnings;
+    warnings(source, &mut options)?;
+    lints(source, &mut options)?;
+    if let Some(version) = &source.ptx_version {
+        let parsed = version.parse();
+        options.ptx_version =
+            Some(parsed.map_err(|error: cdp::PtxVersionError| Usage(error.to_string()))?);
+    }
+    options.threads = source.threads;
+    options.cxx_standard = source.std.clone();
+    options.cache_dir = cache_dir();
+    options.source_date_epoch =
+        std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+    Ok(options)
+}
+
+/// The options that the library sets by their names too.
+fn set_by_name(source: &Source, options: &mut CompileOptions) -> Result<(), Usage> {
     let mut set = |name: &str, value: &str| {
         options.set(name, value).map_err(|error| Usage(error.to_string()))
     };
@@ -251,36 +281,24 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
             set(name, &value.to_string())?;
         }
     }
-    options.launch_abi = source
-        .launch_abi
-        .parse()
-        .map_err(|error: cdp::AbiError| Usage(format!("{error}\n  help: {}", error.cure())))?;
-    if let Some(text) = &source.launch_tuning {
-        cdp::set_launch_tuning(&mut options.launch_tuning, text)
-            .ok_or_else(|| Usage(format!("no constants of the launch optimiser: `{text}`")))?;
-    }
-    options.include_dirs = [&source.include_dirs[..], &source.system_dirs].concat();
-    let macros = source.defines.iter().filter(|word| !is_lint_name(word));
-    options.macros = macros.cloned().map(MacroOption::Define).collect();
+    Ok(())
+}
+
+/// Macros of the command line, and nvcc's way to ask for CDP1 by one.
+fn macros(source: &Source, options: &mut CompileOptions) {
+    let defines = source.defines.iter().filter(|word| !is_lint_name(word));
+    options.macros = defines.cloned().map(MacroOption::Define).collect();
     options.macros.extend(source.undefines.iter().cloned().map(MacroOption::Undefine));
     if options.macros.contains(&MacroOption::Define("CUDA_FORCE_CDP1_IF_SUPPORTED".into()))
         && options.cdp.is_none()
         && options.archs.iter().all(|arch| arch.number() < 90)
     {
-        // nvcc's way to ask for CDP1.
         options.cdp = Some(CdpVersion::Cdp1);
     }
-    options.forced_includes = source.include.clone();
-    options.warnings.silent = source.no_warnings;
-    warnings(source, &mut options)?;
-    if let Some(version) = &source.ptx_version {
-        let parsed = version.parse();
-        options.ptx_version =
-            Some(parsed.map_err(|error: cdp::PtxVersionError| Usage(error.to_string()))?);
-    }
-    options.threads = source.threads;
-    options.cxx_standard = source.std.clone();
-    options.cache_dir = cache_dir();
+}
+
+/// Lints that are allowed or denied by name.
+fn lints(source: &Source, options: &mut CompileOptions) -> Result<(), Usage> {
     let unknown =
         |name: String| Usage(format!("there is no lint `{name}`; `cdpc explain` lists all"));
     for name in &source.allow {
@@ -289,9 +307,7 @@ pub fn compile_options(source: &Source) -> Result<CompileOptions, Usage> {
     for name in source.deny.iter().chain(source.defines.iter().filter(|word| is_lint_name(word))) {
         options.warnings.set(name, Level::Deny).map_err(unknown)?;
     }
-    options.source_date_epoch =
-        std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
-    Ok(options)
+    Ok(())
 }
 
 /// What `-Xcompiler` gives to the host's compiler: nvcc's shell takes its value apart at spaces too.

@@ -57,84 +57,129 @@ pub(super) fn run(
     main: &str,
 ) -> Result<ClangOutput, Error> {
     let mut output = clang(job, program, request)?;
-    // What clang reads in the place of a file: the file, its text, and where that is kept.
-    let mut texts: BTreeMap<PathBuf, (String, PathBuf)> = BTreeMap::new();
-    let mut again = request.clone();
-    // Functions of device code alone, and the option that declares them for the host.
-    let (mut of_device, mut declared) = (BTreeSet::new(), None);
+    let mut again = Again {
+        job,
+        first: request,
+        request: request.clone(),
+        main: Path::new(main),
+        texts: BTreeMap::new(),
+        of_device: BTreeSet::new(),
+        declared: None,
+        marks: None,
+    };
     let mut said_first = None;
-    // A program's own words for what clang is asked about.
-    let mut marks: Option<functors::Marks> = None;
     for _ in 0..MOST_ROUNDS {
-        let mut wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
-        if output.failed && functors::are_asked_about(&output.messages) {
-            for file in functors::files(Path::new(main), request) {
-                wanted.entry(file).or_default().push(((1, 1), Cure::Functors));
-            }
-        }
+        let wanted = again.wanted(&output);
         let mut is_new = false;
         if output.failed && request.args.iter().any(|word| word == "--cuda-device-only") {
-            let fresh = names_of_device(&output.messages).difference(&of_device).count();
-            if fresh > 0 {
-                said_first.get_or_insert_with(|| output.clone());
-                of_device.extend(names_of_device(&output.messages));
-                let kept = job.work_dir().join(job.file_name("again", "h"));
-                keep(&kept, &declared_for_host(&of_device))?;
-                again.args.retain(|word| Some(word) != declared.as_ref());
-                declared = Some([OsString::from("--include="), kept.into()].into_iter().collect());
-                again.args.extend(declared.clone());
-                is_new = true;
-            }
-        }
-        if output.failed
-            && lenient::needs_templates(&output.messages)
-            && !again.args.contains(&lenient::TEMPLATES_OF_BOTH.into())
-        {
-            again.args.push(lenient::TEMPLATES_OF_BOTH.into());
-            is_new = true;
+            is_new = again.declare_for_host(&output)?;
         }
         let of_both = |cure: &Cure| matches!(cure, Cure::BothSides | Cure::Functors);
-        if wanted.values().flatten().any(|(_, cure)| of_both(cure)) {
+        if is_new || wanted.values().flatten().any(|(_, cure)| of_both(cure)) {
             said_first.get_or_insert_with(|| output.clone());
         }
+        is_new |= again.take_templates(&output);
         for (file, places) in wanted {
-            let Some(path) = plain(&file) else { continue };
-            let known = texts.get(&path).map(|(text, _)| text.clone());
-            let is_spelled = known.is_some() || file == Path::new(main);
-            let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
-                continue;
-            };
-            let spelled = if is_spelled {
-                None
-            } else if is_installed(&path, request) {
-                as_clang_takes_it(&text)
-            } else {
-                own_as_clang_takes_it(&text)
-            };
-            let marks = marks.get_or_insert_with(|| {
-                functors::Marks::of(&functors::files(Path::new(main), request))
-            });
-            if let Some(text) = spelled.or_else(|| rewrite(&text, &places, marks)) {
-                let kept = job.work_dir().join(job.file_name("again", "cu"));
-                keep(&kept, &text)?;
-                texts.insert(path, (text, kept));
-                is_new = true;
-            }
+            is_new |= again.rewrite(&file, &places)?;
         }
         if !is_new {
             break;
         }
-        let list = job.work_dir().join(job.file_name("again", "yaml"));
-        keep(
-            &list,
-            &overlay(texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()))),
-        )?;
-        let mut request = again.clone();
-        request.args.extend(["-ivfsoverlay".into(), list.into()]);
-        output = clang(job, program, &request)?;
+        output = again.ask(program)?;
     }
     // Where the declarations do not help they would only be in the way of the messages.
     Ok(said_first.filter(|_| output.failed).unwrap_or(output))
+}
+
+/// What the next reading has beside the first.
+struct Again<'a> {
+    job: &'a Job,
+    first: &'a ClangRequest,
+    /// The first one with the options that have been added.
+    request: ClangRequest,
+    main: &'a Path,
+    /// What clang reads in the place of a file: the file, its text, and where that is kept.
+    texts: BTreeMap<PathBuf, (String, PathBuf)>,
+    /// Functions of device code alone, and the option that declares them for the host.
+    of_device: BTreeSet<String>,
+    declared: Option<OsString>,
+    /// A program's own words for what clang is asked about.
+    marks: Option<functors::Marks>,
+}
+
+impl Again<'_> {
+    /// What is to be written anew after an answer.
+    fn wanted(&self, output: &ClangOutput) -> BTreeMap<PathBuf, Places> {
+        let mut wanted = if output.failed { refused(&output.messages) } else { BTreeMap::new() };
+        if output.failed && functors::are_asked_about(&output.messages) {
+            for file in functors::files(self.main, self.first) {
+                wanted.entry(file).or_default().push(((1, 1), Cure::Functors));
+            }
+        }
+        wanted
+    }
+
+    /// Declares for the host the functions of device code that it calls; whether there are more of them than before.
+    fn declare_for_host(&mut self, output: &ClangOutput) -> Result<bool, Error> {
+        let known = self.of_device.len();
+        self.of_device.extend(names_of_device(&output.messages));
+        if self.of_device.len() == known {
+            return Ok(false);
+        }
+        let kept = self.job.work_dir().join(self.job.file_name("again", "h"));
+        keep(&kept, &declared_for_host(&self.of_device))?;
+        self.request.args.retain(|word| Some(word) != self.declared.as_ref());
+        self.declared = Some([OsString::from("--include="), kept.into()].into_iter().collect());
+        self.request.args.extend(self.declared.clone());
+        Ok(true)
+    }
+
+    /// Takes templates for those of both sides, if clang is to and does not yet.
+    fn take_templates(&mut self, output: &ClangOutput) -> bool {
+        let option = OsString::from(lenient::TEMPLATES_OF_BOTH);
+        let is_new = output.failed
+            && lenient::needs_templates(&output.messages)
+            && !self.request.args.contains(&option);
+        self.request.args.extend(is_new.then_some(option));
+        is_new
+    }
+
+    /// Writes a file anew: in clang's spelling the first time, else at these places; whether that makes a difference.
+    fn rewrite(&mut self, file: &Path, places: &Places) -> Result<bool, Error> {
+        let Some(path) = plain(file) else { return Ok(false) };
+        let known = self.texts.get(&path).map(|(text, _)| text.clone());
+        let is_spelled = known.is_some() || file == self.main;
+        let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
+            return Ok(false);
+        };
+        let spelled = if is_spelled {
+            None
+        } else if is_installed(&path, self.first) {
+            as_clang_takes_it(&text)
+        } else {
+            own_as_clang_takes_it(&text)
+        };
+        let marks = self
+            .marks
+            .get_or_insert_with(|| functors::Marks::of(&functors::files(self.main, self.first)));
+        let Some(text) = spelled.or_else(|| rewrite(&text, places, marks)) else {
+            return Ok(false);
+        };
+        let kept = self.job.work_dir().join(self.job.file_name("again", "cu"));
+        keep(&kept, &text)?;
+        self.texts.insert(path, (text, kept));
+        Ok(true)
+    }
+
+    /// Runs clang with what has been added.
+    fn ask(&self, program: &Path) -> Result<ClangOutput, Error> {
+        let list = self.job.work_dir().join(self.job.file_name("again", "yaml"));
+        let texts = self.texts.iter().map(|(name, (_, kept))| (name.as_path(), kept.as_path()));
+        keep(&list, &overlay(texts))?;
+        let mut request = self.request.clone();
+        request.args.extend(["-ivfsoverlay".into(), list.into()]);
+        Ok(clang(self.job, program, &request)?)
+    }
 }
 
 /// Functions of device code that functions of the host's call, which clang refuses in the device half too, where nobody

@@ -61,31 +61,13 @@ pub(super) fn request(
     // The headers that clang includes first come behind one of ours.
     add(&["-x", "cuda", "-fgpu-rdc", "-D__CUDACC_RDC__", "-nocudainc"]);
     let version = toolkit.version().unwrap_or(OLDEST);
-    // Sources ask nvcc's name for CUDA's version; clang has it under the names of the headers only.
-    for name in ["CUDACC", "CUDA_API"] {
-        add(&[&format!("-D__{name}_VER_MAJOR__={}", version.major)]);
-        add(&[&format!("-D__{name}_VER_MINOR__={}", version.minor)]);
-    }
-    add(&["-D__CUDACC_VER_BUILD__=0", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1"]);
-    add(&["-DCUDA_DOUBLE_MATH_FUNCTIONS"]);
+    versions(&mut add, version);
     match half {
         Half::Device(arch)
         | Half::Text(Some(arch))
         | Half::Marked(arch)
         | Half::Check(Some(arch)) => {
-            add(&["--cuda-device-only", "-nocudalib"]);
-            // Without libdevice clang's driver does not say which CUDA it is.
-            add(&["-Xclang", &format!("-target-sdk-version={version}")]);
-            add(&[&format!("--cuda-gpu-arch={}", known_to_clang(arch))]);
-            if NEEDS_PTX_90.contains(&arch.number()) {
-                add(&["--cuda-feature=+ptx90"]);
-            }
-            if options.archs().len() > 1 {
-                let all: Vec<_> =
-                    options.archs().iter().map(|arch| format!("{}0", arch.number())).collect();
-                let list = format!("-D__CUDA_ARCH_LIST__={}", all.join(","));
-                add(&[&list, "-Wno-macro-redefined"]);
-            }
+            device_target(&mut add, arch, version, options);
             device(&mut add, options);
         }
         Half::Host
@@ -93,15 +75,7 @@ pub(super) fn request(
         | Half::HostBitcode
         | Half::Text(None)
         | Half::Check(None) => {
-            // What does not fit an architecture is said of the device half.
-            add(&["--cuda-host-only", "-Wno-ignored-attributes"]);
-            // Names of kernels may have the architectures in them, and are to be the device half's.
-            for arch in options.archs() {
-                add(&[&format!("--cuda-gpu-arch={}", known_to_clang(arch))]);
-            }
-            if is_alone(half) {
-                add(&["--no-offload-new-driver"]);
-            }
+            host_targets(&mut add, half, options);
             host(&mut add, half, options);
         }
     }
@@ -125,6 +99,50 @@ pub(super) fn request(
         rest.push(image.into());
     }
     Ok(Asked { common: args, rest, extension, headers })
+}
+
+/// CUDA's version. Sources ask nvcc's name for it; clang has it under the names of the headers only.
+fn versions(add: &mut impl FnMut(&[&str]), version: ToolVersion) {
+    for name in ["CUDACC", "CUDA_API"] {
+        add(&[&format!("-D__{name}_VER_MAJOR__={}", version.major)]);
+        add(&[&format!("-D__{name}_VER_MINOR__={}", version.minor)]);
+    }
+    add(&["-D__CUDACC_VER_BUILD__=0", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1"]);
+    add(&["-DCUDA_DOUBLE_MATH_FUNCTIONS"]);
+}
+
+/// The device half's architecture, and the list of all.
+fn device_target(
+    add: &mut impl FnMut(&[&str]),
+    arch: Arch,
+    version: ToolVersion,
+    options: &CompileOptions,
+) {
+    add(&["--cuda-device-only", "-nocudalib"]);
+    // Without libdevice clang's driver does not say which CUDA it is.
+    add(&["-Xclang", &format!("-target-sdk-version={version}")]);
+    add(&[&format!("--cuda-gpu-arch={}", known_to_clang(arch))]);
+    if NEEDS_PTX_90.contains(&arch.number()) {
+        add(&["--cuda-feature=+ptx90"]);
+    }
+    if options.archs().len() > 1 {
+        let all: Vec<_> =
+            options.archs().iter().map(|arch| format!("{}0", arch.number())).collect();
+        let list = format!("-D__CUDA_ARCH_LIST__={}", all.join(","));
+        add(&[&list, "-Wno-macro-redefined"]);
+    }
+}
+
+/// The host half's architectures: names of kernels may have them inside, and are to be the device half's.
+fn host_targets(add: &mut impl FnMut(&[&str]), half: Half, options: &CompileOptions) {
+    // What does not fit an architecture is said of the device half.
+    add(&["--cuda-host-only", "-Wno-ignored-attributes"]);
+    for arch in options.archs() {
+        add(&[&format!("--cuda-gpu-arch={}", known_to_clang(arch))]);
+    }
+    if is_alone(half) {
+        add(&["--no-offload-new-driver"]);
+    }
 }
 
 /// The command for C or C++ without device code, which finds CUDA's headers as nvcc lets it find them.

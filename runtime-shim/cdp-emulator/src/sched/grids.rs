@@ -203,36 +203,8 @@ impl Core {
             tails: 0,
         };
         self.lineage.insert(serial, lineage);
-        let line = launched_at.filter(|_| self.config.trace);
-        let line = line.and_then(|site| self.launch_line(&site));
-        let trace = self.config.trace.then(|| {
-            self.trace.push(TraceGrid {
-                grid: serial,
-                kernel: self.program.kernels[request.kernel as usize].info.name.clone(),
-                parent: parent_serial,
-                launched_by: None,
-                launched_at: line,
-                stream: String::new(),
-                depth,
-                grid_size: request.grid,
-                block_size: request.block,
-                launched_clock: launch_clock,
-                start_clock: launch_clock,
-                end_clock: launch_clock,
-                counters: Default::default(),
-            });
-            self.trace.len() - 1
-        });
-        if let (Some(at), Some(site)) = (trace, launched_at) {
-            let by = self.lineage.get(&site.grid).map(|l| {
-                let index = |size: [u32; 3], n: u64| {
-                    let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
-                    [(n % x) as u32, (n / x % y) as u32, (n / (x * y)) as u32]
-                };
-                (index(l.grid, site.block), index(l.block, u64::from(site.thread)))
-            });
-            self.trace[at].launched_by = by;
-        }
+        let trace =
+            self.config.trace.then(|| self.trace_grid(serial, lineage, depth, launch_clock));
         let alone = info.barrier == 0 && info.cluster_blocks() == 1;
         let apart = alone && self.program.kernels[info.kernel as usize].apart;
         self.turn_serial += 1;
@@ -243,6 +215,29 @@ impl Core {
             order: self.turn_serial,
             ..Grid::new(Arc::new(info), parent, depth, launch_clock)
         })
+    }
+
+    /// Enters a grid into the trace, and returns where.
+    fn trace_grid(&mut self, serial: u64, of: Lineage, depth: u32, launch_clock: u64) -> usize {
+        let Lineage { kernel, grid, block, parent, launched_at, .. } = of;
+        let launched_by =
+            launched_at.and_then(|site| Some(self.lineage.get(&site.grid)?.indices(&site)));
+        self.trace.push(TraceGrid {
+            grid: serial,
+            kernel: self.program.kernels[kernel as usize].info.name.clone(),
+            parent,
+            launched_by,
+            launched_at: launched_at.and_then(|site| self.launch_line(&site)),
+            stream: String::new(),
+            depth,
+            grid_size: grid,
+            block_size: block,
+            launched_clock: launch_clock,
+            start_clock: launch_clock,
+            end_clock: launch_clock,
+            counters: Default::default(),
+        });
+        self.trace.len() - 1
     }
 
     /// Enters a grid into the table.

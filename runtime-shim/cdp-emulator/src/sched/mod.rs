@@ -303,6 +303,17 @@ struct Lineage {
     tails: u64,
 }
 
+impl Lineage {
+    /// The indices of the block and of the thread that are at a place in this grid.
+    fn indices(&self, site: &SiteRef) -> ([u32; 3], [u32; 3]) {
+        let index = |size: [u32; 3], n: u64| {
+            let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
+            [(n % x) as u32, (n / x % y) as u32, (n / (x * y)) as u32]
+        };
+        (index(self.grid, site.block), index(self.block, u64::from(site.thread)))
+    }
+}
+
 impl Core {
     /// An empty device.
     pub fn new(config: Config) -> Result<Core, Error> {

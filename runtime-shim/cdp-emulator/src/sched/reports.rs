@@ -109,12 +109,8 @@ impl Core {
     /// A place with names.
     pub(super) fn site(&self, site: &SiteRef) -> Site {
         let (function, ptx_file, ptx_line, source) = self.source_line(site);
-        let index = |size: [u32; 3], n: u64| {
-            let (x, y) = (u64::from(size[0].max(1)), u64::from(size[1].max(1)));
-            [(n % x) as u32, (n / x % y) as u32, (n / (x * y)) as u32]
-        };
         let (block, thread) = match self.lineage.get(&site.grid) {
-            Some(l) => (index(l.grid, site.block), index(l.block, u64::from(site.thread))),
+            Some(lineage) => lineage.indices(site),
             None => ([site.block as u32, 0, 0], [site.thread, 0, 0]),
         };
         Site {
