@@ -83,7 +83,11 @@ impl Parser<'_> {
         let mut named = false;
         let grouped = self.is(T::LParen);
         let must_name = !matches!(specs.context, Context::Parameter | Context::TypeName);
-        if grouped && (must_name || !self.is_abstract_function()) {
+        // Where a name may be missing they can be the parameters of an unnamed function.
+        let parameters = |p: &Self, at| {
+            matches!(p.kind_at(at), Some(T::RParen | T::Ellipsis)) || p.is_specifier_at(at)
+        };
+        if grouped && (must_name || !parameters(self, self.at + 1)) {
             declarator = self.group("`)`", |p| p.declarator(specs, true))?;
             named = declarator.name.is_some();
         } else if specs.context != Context::TypeName
@@ -123,12 +127,6 @@ impl Parser<'_> {
             }
             declarator.parts.push(part);
         }
-    }
-
-    /// `(` where a name may be missing: the parameters of an unnamed function.
-    fn is_abstract_function(&self) -> bool {
-        matches!(self.kind_at(self.at + 1), Some(T::RParen | T::Ellipsis))
-            || self.is_specifier_at(self.at + 1)
     }
 
     /// The name that is declared.

@@ -143,27 +143,24 @@ impl Parser<'_> {
     }
 
     fn word_operand(&mut self, start: usize) -> Parsed<ExprKind> {
-        match self.word() {
-            Word::Name => self.name_operand(),
-            Word::Operator => Ok(self.plain_name()),
-            Word::Type | Word::Typeof => self.construction(),
-            Word::Bool => {
-                self.at += 1;
-                Ok(ExprKind::Bool(self.is_text(start, "true")))
-            }
-            Word::Nullptr => {
-                self.at += 1;
-                Ok(ExprKind::Nullptr)
-            }
-            Word::NamedCast => self.named_cast(),
-            Word::Offsetof => self.offset_of(),
-            Word::VaArg => self.va_arg(),
-            Word::Noexcept => {
-                self.refuse(Code::E0240, "the operator `noexcept` is", "");
-                self.at += 1;
+        use Word::{Bool, NamedCast, Noexcept, Nullptr, Offsetof, VaArg};
+        let (word, span) = (self.word(), self.span_at(start));
+        let passed = matches!(word, Bool | NamedCast | Noexcept | Nullptr | Offsetof | VaArg);
+        self.at += usize::from(passed);
+        match word {
+            Bool => Ok(ExprKind::Bool(self.is_text(start, "true"))),
+            Nullptr => Ok(ExprKind::Nullptr),
+            NamedCast => self.named_cast(start),
+            Offsetof => self.offset_of(),
+            VaArg => self.va_arg(),
+            Noexcept => {
+                self.outside(Code::E0240, span, "the operator `noexcept` is", "");
                 self.skip_parentheses();
                 Ok(ExprKind::Error)
             }
+            Word::Name => self.name_operand(),
+            Word::Operator => Ok(self.plain_name()),
+            Word::Type | Word::Typeof => self.construction(),
             Word::Refused(refusal) => self.refused_operand(refusal),
             _ => Err(self.unexpected(Code::E0207, "an expression")),
         }
@@ -216,13 +213,12 @@ impl Parser<'_> {
     }
 
     // named-cast = word "<" type-name ">" "(" expression ")"
-    fn named_cast(&mut self) -> Parsed<ExprKind> {
-        let style = match self.text_at(self.at) {
+    fn named_cast(&mut self, word: usize) -> Parsed<ExprKind> {
+        let style = match self.text_at(word) {
             "static_cast" => CastStyle::Static,
             "const_cast" => CastStyle::Const,
             _ => CastStyle::Reinterpret,
         };
-        self.at += 1;
         self.expect(T::Lt, "`<`")?;
         let ty = self.type_name()?;
         self.expect(T::Gt, "`>`")?;
@@ -234,7 +230,6 @@ impl Parser<'_> {
 
     // offset-of = "__builtin_offsetof" "(" type-name "," name { designator } ")"
     fn offset_of(&mut self) -> Parsed<ExprKind> {
-        self.at += 1;
         self.parenthesised("`)`", |p| {
             let ty = p.type_name()?;
             p.expect(T::Comma, "`,`")?;
@@ -248,7 +243,6 @@ impl Parser<'_> {
 
     // va-arg = "__builtin_va_arg" "(" assignment "," type-name ")"
     fn va_arg(&mut self) -> Parsed<ExprKind> {
-        self.at += 1;
         self.parenthesised("`)`", |p| {
             let list = p.assignment()?;
             p.expect(T::Comma, "`,`")?;

@@ -87,20 +87,15 @@ impl Parser<'_> {
             self.at += 1;
             underlying = Some(self.bare_type()?);
         }
-        let enumerators = self.body(&tag, |p| p.enumerators(scoped, scope))?;
+        let enumerators = self.body(&tag, |p| {
+            p.symbols.enter();
+            let (list, _) = p.items("`,` or `}`", Self::enumerator);
+            p.symbols.leave_into(scope);
+            let outer = if scoped { &[] } else { &list[..] };
+            outer.iter().for_each(|each| p.symbols.set(each.name.name, Meaning::Value));
+            list
+        })?;
         Ok(EnumSpec { keyword_span, scoped, attrs, tag, underlying, enumerators }.into())
-    }
-
-    fn enumerators(&mut self, scoped: bool, scope: ScopeId) -> Vec<Enumerator> {
-        self.symbols.enter();
-        let (list, _) = self.items("`,` or `}`", Self::enumerator);
-        self.symbols.leave_into(scope);
-        if !scoped {
-            for enumerator in &list {
-                self.symbols.set(enumerator.name.name, Meaning::Value);
-            }
-        }
-        list
     }
 
     // enumerator = name attributes [ "=" assignment ]

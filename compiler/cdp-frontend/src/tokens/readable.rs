@@ -31,10 +31,11 @@ pub fn make_readable(
                     false
                 }
                 Word::OnlyC(right) => only_c(&mut token, right, session, out),
-                // Elsewhere it is a name like others.
+                // C's qualifier behind a pointer's `*` or another one; elsewhere it is a name like others.
                 Word::Name
-                    if last.is_some_and(|last| may_be_qualified(&last, words))
-                        && tokens.get(at + 1).is_some_and(|next| next.kind == T::Ident)
+                    if last.is_some_and(|last| {
+                        last.kind == T::Star || words.get(last.symbol) == Word::Qualifier
+                    }) && tokens.get(at + 1).is_some_and(|next| next.kind == T::Ident)
                         && &session.names[token.symbol] == "restrict" =>
                 {
                     only_c(&mut token, "__restrict__", session, out)
@@ -79,11 +80,6 @@ fn only_c(token: &mut Token, right: &str, session: &mut Session, out: &mut Diagn
     out.add(Code::E0239, token.span, message).suggest("write", token.span, right);
     token.symbol = session.names.intern(right);
     right.starts_with('[')
-}
-
-/// Whether a pointer's qualifier may stand behind a token.
-fn may_be_qualified(last: &Token, words: &Words) -> bool {
-    last.kind == T::Star || words.get(last.symbol) == Word::Qualifier
 }
 
 /// Whether a statement or declaration may begin behind a token.
