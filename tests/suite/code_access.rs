@@ -6,7 +6,8 @@
 use libtest_mimic::Trial;
 
 use crate::code_shapes::{expect, ptx};
-use crate::support::{Outcome, trial};
+use crate::launches::built;
+use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
     let tests: [(&str, fn() -> Outcome); 17] = [
@@ -205,7 +206,8 @@ fn pairs() -> Outcome {
     expect(&ptx("float *o", &body("2 * p + 1"))?, &[("ld.shared.v2", 0), ("st.shared.v2", 0)])
 }
 
-/// Where the last turn is known: eight turns ask once how many there were. Not where products of products would come of it.
+/// Where the last turn is known: eight turns ask once how many there were. Not where a turn only computes, as of the Mandelbrot set, nor
+/// where products of products would come of it.
 fn early() -> Outcome {
     let parameters =
         "const int *__restrict__ a, const int *__restrict__ b, int *__restrict__ o, int n";
@@ -215,7 +217,9 @@ fn early() -> Outcome {
     expect(&ptx(parameters, &body("64"))?, &[("ld.global", 16)])?;
     let powers = "    int i = 0, r = n;\n    while (i < 64 && a[i] != r) { r = r * r + b[i]; i++; }\n    *o = i;";
     expect(&ptx(parameters, powers)?, &[("ld.global", 2)])?;
-    expect(&ptx(parameters, &body("n"))?, &[("ld.global", 2)])
+    expect(&ptx(parameters, &body("n"))?, &[("ld.global", 2)])?;
+    let sample = root().join("samples/nested/mandelbrot.cdp");
+    expect(&built(&sample, &["-O3", "-flaunch-opt=safe"])?, &[("mul.lo.s64", 30)])
 }
 
 /// Shifts are by constants then; not where a turn asks memory.

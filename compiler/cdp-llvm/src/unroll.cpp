@@ -300,17 +300,23 @@ bool isShortOfMatrices(const Loop &L) {
   return Matrices && Size * PartCount <= PartSize;
 }
 
-/// Whether an innermost loop with one end only computes, as over the bits of a number: in full, what it computes from the number of a
-/// turn are constants.
-bool asksNoMemory(const Loop &L) {
-  return L.isInnermost() && L.getExitingBlock() && none_of(L.blocks(), [](const BasicBlock *Block) {
+/// Whether blocks only compute.
+bool asksNoMemory(ArrayRef<BasicBlock *> Blocks) {
+  return none_of(Blocks, [](const BasicBlock *Block) {
     return any_of(*Block, [](const Instruction &I) { return I.mayReadOrWriteMemory(); });
   });
 }
 
-/// Whether a short loop ends with its last turn, or before that by one question. Several turns then need not ask how many there were.
-/// Not where a turn multiplies two integers that come of the turn before, as points of a fractal in fixed point do: that takes longer
-/// than the question, and what LLVM finds out of products of products of eight turns takes it longer than all the rest of a kernel.
+/// Whether an innermost loop with one end only computes, as over the bits of a number: in full, what it computes from the number of a
+/// turn are constants.
+bool asksNoMemory(const Loop &L) {
+  return L.isInnermost() && L.getExitingBlock() && asksNoMemory(L.getBlocks());
+}
+
+/// Whether a short loop that reads memory ends with its last turn, or before that by one question. Several turns then need not ask how many
+/// there were. What only computes has each turn wait for the one before, and gains nothing for its size; nor does a loop in which a turn
+/// multiplies two integers that come of the turn before: what LLVM finds out of products of products of eight turns takes it longer than
+/// all the rest of a kernel.
 bool leavesEarly(const Loop &L) {
   constexpr unsigned MostBlocks = 3;
   auto Changes = [&](const Value *Of) { return !L.isLoopInvariant(Of) && !isa<LoadInst>(Of); };
@@ -321,7 +327,7 @@ bool leavesEarly(const Loop &L) {
     return false;
   SmallVector<BasicBlock *, 4> Exiting;
   L.getExitingBlocks(Exiting);
-  return L.isInnermost() && Exiting.size() == 2 && L.getNumBlocks() <= MostBlocks;
+  return L.isInnermost() && Exiting.size() == 2 && L.getNumBlocks() <= MostBlocks && !asksNoMemory(L.getBlocks());
 }
 
 /// The limits for a loop; `Turns` is their number or 0.
