@@ -200,7 +200,12 @@ fn preprocess() -> Outcome {
     expect(&["build", "-E", &file, "-o", &to], 0)?;
     contains(&read(Path::new(&to))?, &["int a_1 = 5;"])?;
     let bad = write(&folder, "bad.cdp", "#include \"nowhere.h\"\n")?;
-    expect(&["build", "-E", &bad], 1).map(|_| ())
+    expect(&["build", "-E", &bad], 1)?;
+    // Builds for nvcc name the system's own folder too.
+    let headers =
+        "#include <limits.h>\n#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n";
+    let plain = write(&folder, "plain.cdp", headers)?;
+    expect(&["check", &plain, "-isystem", "/usr/include", "-I/usr/include"], 0).map(|_| ())
 }
 
 fn warnings() -> Outcome {

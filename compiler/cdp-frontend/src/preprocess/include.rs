@@ -114,8 +114,30 @@ enum FoundFile {
     Embedded { name: &'static str, text: &'static str },
 }
 
-/// Search place of the compiler's own headers.
-const EMBEDDED_PLACE: usize = usize::MAX;
+/// The folders of `-I` around the compiler's own headers, which they are searched before or behind.
+pub(super) struct Folders {
+    before: Vec<PathBuf>,
+    behind: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// The folders in the order in which they are named. One with a whole C library's headers (`-isystem /usr/include`)
+    /// is searched last, as gcc does with the folders that it searches anyway: what a program means by `<limits.h>` is ours.
+    pub(super) fn new(named: &[PathBuf], loader: &dyn FileLoader) -> Folders {
+        let holds =
+            |dir: &PathBuf, name| matches!(loader.load(&clean(&dir.join(name))), Ok(Some(_)));
+        let (behind, before) = named
+            .iter()
+            .cloned()
+            .partition(|dir| ["features.h", "stdio.h"].iter().all(|name| holds(dir, name)));
+        Folders { before, behind }
+    }
+
+    /// Where files of the compiler's own are found; what is found relative to another file is at 0.
+    fn own_place(&self) -> usize {
+        self.before.len() + 1
+    }
+}
 
 impl Preprocessor<'_> {
     /// Reads the main file to its end; the empty span there.
@@ -225,7 +247,7 @@ impl Preprocessor<'_> {
     }
 
     /// The places to look, in order: the including file's folder for the quoted form, `-I`, the
-    /// compiler's own headers.
+    /// compiler's own headers, folders of a C library.
     fn find(&self, wanted: &Wanted, next: bool) -> Result<Option<FoundFile>, (PathBuf, io::Error)> {
         let name = Path::new(&wanted.name);
         let current = self.files.last();
@@ -234,17 +256,37 @@ impl Preprocessor<'_> {
         let mut candidates = Vec::new();
         if name.is_absolute() {
             candidates.push((name.to_owned(), 0));
-        } else {
-            if !wanted.angled && !next {
-                let directory = current.and_then(|file| file.directory.as_ref());
-                candidates.extend(directory.map(|directory| (directory.join(name), 0)));
-            }
-            let dirs = self.options.include_dirs.iter().enumerate();
-            candidates.extend(
-                dirs.map(|(index, dir)| (dir.join(name), index + 1))
-                    .filter(|(_, place)| *place >= first_place),
-            );
+        } else if !wanted.angled && !next {
+            let directory = current.and_then(|file| file.directory.as_ref());
+            candidates.extend(directory.map(|directory| (directory.join(name), 0)));
         }
+        let in_folders = |folders: &[PathBuf], first: usize| {
+            let at = folders.iter().zip(first..).filter(|(_, place)| *place >= first_place);
+            let files = at.map(|(dir, place)| (dir.join(name), place));
+            if name.is_absolute() { Vec::new() } else { files.collect() }
+        };
+        candidates.extend(in_folders(&self.folders.before, 1));
+        if let Some(found) = self.first_of(candidates)? {
+            return Ok(Some(found));
+        }
+        let own = self.folders.own_place();
+        if first_place <= own
+            && let Some((name, text)) = headers::find(&wanted.name)
+        {
+            return Ok(Some(FoundFile::Embedded { name, text }));
+        }
+        // What `.cdp` files leave out is refused by name.
+        if headers::outside(&wanted.name).is_some() {
+            return Ok(None);
+        }
+        self.first_of(in_folders(&self.folders.behind, own + 1))
+    }
+
+    /// The first of some files that is there.
+    fn first_of(
+        &self,
+        candidates: Vec<(PathBuf, usize)>,
+    ) -> Result<Option<FoundFile>, (PathBuf, io::Error)> {
         for (path, place) in candidates {
             let path = clean(&path);
             if self.cache.known.contains_key(&path) {
@@ -256,23 +298,17 @@ impl Preprocessor<'_> {
                 Err(error) => return Err((path, error)),
             }
         }
-        if first_place == EMBEDDED_PLACE {
-            return Ok(None);
-        }
-        let embedded = headers::find(&wanted.name);
-        Ok(embedded.map(|(name, text)| FoundFile::Embedded { name, text }))
+        Ok(None)
     }
 
     fn open(&mut self, found: FoundFile, wanted: &Wanted) {
-        let (key, place) = match &found {
+        let (key, place, directory) = match &found {
             FoundFile::Disk { path, place, .. } | FoundFile::Known { path, place } => {
-                (path.clone(), *place)
+                (path.clone(), *place, Some(path.parent().unwrap_or(Path::new("")).to_owned()))
             }
-            FoundFile::Embedded { name, .. } => (embedded_key(name), EMBEDDED_PLACE),
-        };
-        let directory = match place {
-            EMBEDDED_PLACE => None,
-            _ => Some(key.parent().unwrap_or(Path::new("")).to_owned()),
+            FoundFile::Embedded { name, .. } => {
+                (embedded_key(name), self.folders.own_place(), None)
+            }
         };
         let known = match self.cache.known.get(&key) {
             Some(known) => known.clone(),
@@ -388,8 +424,10 @@ impl Preprocessor<'_> {
                 if folder.as_os_str().is_empty() { Path::new(".").to_owned() } else { folder };
             places.push(format!("`{}`", folder.display()));
         }
-        places.extend(self.options.include_dirs.iter().map(|dir| format!("`{}`", dir.display())));
+        let named = |dir: &PathBuf| format!("`{}`", dir.display());
+        places.extend(self.folders.before.iter().map(named));
         places.push("the compiler's own headers".to_owned());
+        places.extend(self.folders.behind.iter().map(named));
         let close = headers::NAMES.iter().find(|known| crate::near::is_near(known, name));
         self.error(Code::E0106, wanted.span, format!("`{name}` is not found"))
             .note(format!("looked in {}", places.join(", ")))

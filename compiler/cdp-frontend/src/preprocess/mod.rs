@@ -31,14 +31,14 @@ use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind};
 use crate::session::Session;
 use crate::source::{FileId, FileOrigin, Span};
-use include::FileCache;
 pub use include::{DiskLoader, FileLoader, MemoryLoader, clean};
+use include::{FileCache, Folders};
 use macros::MacroTable;
 
 /// What the command line says to the preprocessor.
 #[derive(Clone, Default, Debug)]
 pub struct PreprocessOptions {
-    /// `-I`, searched in order for both forms of `#include`.
+    /// `-I`, searched in order for both forms of `#include`; folders of a C library behind the compiler's own headers.
     pub include_dirs: Vec<PathBuf>,
     /// `-D` and `-U`, in order.
     pub macros: Vec<MacroOption>,
@@ -189,6 +189,7 @@ struct Preprocessor<'a> {
     words: KnownNames,
     macros: MacroTable,
     cache: FileCache,
+    folders: Folders,
     files: Vec<OpenFile>,
     frames: Vec<Frame>,
     /// Frames below this one are not read: set while a list is expanded by itself.
@@ -261,6 +262,7 @@ impl<'a> Preprocessor<'a> {
             words,
             macros: MacroTable::default(),
             cache: FileCache::default(),
+            folders: Folders::new(&options.include_dirs, loader),
             files: Vec::new(),
             frames: Vec::new(),
             floor: 0,

@@ -108,6 +108,35 @@ fn included_files() {
     assert_eq!(names, ["main.cdp", "a.h", "inc/b.h", "sub/c.h", "sub/d.h"]);
 }
 
+/// `-isystem /usr/include`, as builds for nvcc have it, does not hide the compiler's own headers, nor make of what is refused by
+/// name something that is read; a folder with some headers of such names does.
+#[test]
+fn folders_of_a_c_library_are_searched_last() {
+    let text = "#include <limits.h>\n#include <z.h>\n#include <own.h>\nmain CHAR_BIT";
+    let loader = MemoryLoader::single("main.cdp", text)
+        .with("libc/features.h", "")
+        .with("libc/stdio.h", "")
+        .with("libc/limits.h", "hidden\n")
+        .with("libc/z.h", "#include_next <z.h>\n")
+        .with("libc/vector", "hidden\n")
+        .with("later/z.h", "z\n")
+        .with("later/features.h", "")
+        .with("later/stdio.h", "")
+        .with("mine/own.h", "own\n#include_next <stdio.h>\n")
+        .with("mine/stdio.h", "hidden\n");
+    let options = PreprocessOptions {
+        include_dirs: ["libc", "mine", "later"].map(Into::into).into(),
+        ..Default::default()
+    };
+    let text = expand_with(&loader, &options);
+    assert!(text.contains("z own ") && text.ends_with(" main 8") && !text.contains("hidden"));
+    let (_, done) = run(&loader.with("main.cdp", "#include <vector>\n#include <no.h>"), &options);
+    let found: Vec<_> = done.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(found, [Code::E0243, Code::E0106]);
+    let places = &done.diagnostics.iter().last().unwrap().notes[0];
+    assert_eq!(places, "looked in `mine`, the compiler's own headers, `libc`, `later`");
+}
+
 #[test]
 fn include_next_and_forced_includes() {
     let loader = MemoryLoader::single("main.cdp", "#include <x.h>\nmain A")
