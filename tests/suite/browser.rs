@@ -1,5 +1,5 @@
-//! The page of `cdpc run --report` in a real browser: no text lies on another, nothing is wider than the window or
-//! than its box, every link leads to what it names, and a picture of it can be taken.
+//! The page of `cdpc run --report` and the drawing of `cdpc graph` in a real browser: no text lies on another, nothing is
+//! wider than the window or than its box, every link leads to what it names, and a picture of it can be taken.
 //!
 //! What the boxes of the timeline are is seen without a browser, in `cdp-runtime`. Where there is no browser these
 //! tests are skipped; `CDP_BROWSER` names one of the Chromium family that is in no folder of `PATH`.
@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
 
+use crate::cli::{contains, expect, folder, path, text, write};
 use crate::support::{Outcome, cases, cdpc, read, root, run_limited, trial};
 
 const TIME_LIMIT: Duration = Duration::from_secs(120);
+const NONE: &str = "no browser of the Chromium family in PATH or CDP_BROWSER";
 const NAMES: &[&str] =
     &["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome"];
 
@@ -68,7 +70,10 @@ pub fn trials() -> Vec<Trial> {
         let test = move || page(found.as_deref(), &program, code);
         trial(format!("browser::report_of_{name}"), test).with_ignored_flag(browser.is_none())
     };
-    programs.into_iter().map(of).collect()
+    let found = browser.clone();
+    let drawing = trial("browser::graph".to_owned(), move || graph(found.as_deref()));
+    let drawing = drawing.with_ignored_flag(browser.is_none());
+    programs.into_iter().map(of).chain([drawing]).collect()
 }
 
 fn browser() -> Option<PathBuf> {
@@ -81,8 +86,45 @@ fn browser() -> Option<PathBuf> {
     places.into_iter().find(|place| place.is_file())
 }
 
+/// The drawing of `cdpc graph`: every text inside its box, no label on another or on a box.
+fn graph(browser: Option<&Path>) -> Outcome {
+    let browser = browser.ok_or(NONE)?;
+    let folder = folder()?;
+    let kernels: String = (0..60)
+        .map(|n| format!("__global__ void the_kernel_with_number_{n}(int *p) {{ *p = {n}; }}\n"))
+        .collect();
+    let launches: String = (0..60)
+        .map(|n| format!("  the_kernel_with_number_{n}<<<{n} + 1, dim3(16, 16), 0, cudaStreamTailLaunch>>>(p);\n"))
+        .collect();
+    let program = format!(
+        "{kernels}__global__ void hub(int *p) {{ if (threadIdx.x == 0) {{ hub<<<1, 1>>>(p); }}\n{launches}}}\n\
+         int main() {{ hub<<<1, 1>>>(nullptr); the_kernel_with_number_7<<<1, 2>>>(nullptr); return 0; }}\n"
+    );
+    let file = write(&folder, "hub.cdp", &program)?;
+    let (svg, _) = expect(&["graph", &file, "--format", "svg"], 0)?;
+    let script = "<script>const wrong = []; const shown = e => e.getBoundingClientRect();\
+        const boxes = [...document.querySelectorAll('rect.box, rect.label')];\
+        for (const g of document.querySelectorAll('g')) { const r = shown(g.querySelector('rect')), t = \
+        shown(g.querySelector('text')); if (t.left < r.left || t.right > r.right || t.top < r.top - 2 || t.bottom > \
+        r.bottom + 2) wrong.push('text ' + g.textContent); }\
+        boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => { const r = shown(a), s = shown(b); if (r.left < s.right \
+        && s.left < r.right && r.top < s.bottom && s.top < r.bottom) wrong.push('overlap'); }));\
+        document.body.setAttribute('data-found', boxes.length + ' boxes, wrong: ' + wrong.join('; ') + '.');</script>";
+    let page = write(&folder, "a.html", &format!("<html><body>{svg}{script}</body></html>"))?;
+    let profile = format!("--user-data-dir={}", path(&folder, "profile"));
+    let mut command = Command::new(browser);
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", &page]);
+    let done = run_limited(&mut command, TIME_LIMIT)?;
+    let dom = text(&done.stdout);
+    // 62 boxes, 62 launches and one of `hub` by itself.
+    contains(&dom, &["data-found=\"125 boxes, wrong: .\""]).map_err(|_| {
+        let said = dom.split("data-found=").nth(1).unwrap_or(&dom);
+        said[..said.len().min(500)].to_string().into()
+    })
+}
+
 fn page(browser: Option<&Path>, program: &Path, code: i32) -> Outcome {
-    let browser = browser.ok_or("no browser of the Chromium family in PATH or CDP_BROWSER")?;
+    let browser = browser.ok_or(NONE)?;
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let report = folder.path().join("report.html");
     let mut command = cdpc();

@@ -26,7 +26,6 @@ pub fn trials() -> Vec<Trial> {
         ("addresses_of_32_bits", addresses),
         ("colours_and_frames", colours),
         ("output_directory", directory),
-        ("graph_in_a_browser", browser),
         ("kernels_chosen_at_run_time", chosen),
         ("ptx_that_no_ptxas_reads", newer_ptx),
         ("the_machines_own_architecture", native),
@@ -381,50 +380,6 @@ fn directory() -> Outcome {
         read(&Path::new(&to).join(name))?;
     }
     Ok(())
-}
-
-/// What a real browser makes of the drawing, where there is one: every text inside its box, no label on
-/// another or on a box.
-fn browser() -> Outcome {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.iter().find(|name| {
-        let mut asked = std::process::Command::new(name);
-        run_limited(asked.arg("--version"), Duration::from_secs(30))
-            .is_ok_and(|done| done.status.success())
-    });
-    let Some(browser) = found else { return Ok(()) };
-    let folder = folder()?;
-    let kernels: String = (0..60)
-        .map(|n| format!("__global__ void the_kernel_with_number_{n}(int *p) {{ *p = {n}; }}\n"))
-        .collect();
-    let launches: String = (0..60)
-        .map(|n| format!("  the_kernel_with_number_{n}<<<{n} + 1, dim3(16, 16), 0, cudaStreamTailLaunch>>>(p);\n"))
-        .collect();
-    let program = format!(
-        "{kernels}__global__ void hub(int *p) {{ if (threadIdx.x == 0) {{ hub<<<1, 1>>>(p); }}\n{launches}}}\n\
-         int main() {{ hub<<<1, 1>>>(nullptr); the_kernel_with_number_7<<<1, 2>>>(nullptr); return 0; }}\n"
-    );
-    let file = write(&folder, "hub.cdp", &program)?;
-    let (svg, _) = expect(&["graph", &file, "--format", "svg"], 0)?;
-    let script = "<script>const wrong = []; const shown = e => e.getBoundingClientRect();\
-        const boxes = [...document.querySelectorAll('rect.box, rect.label')];\
-        for (const g of document.querySelectorAll('g')) { const r = shown(g.querySelector('rect')), t = \
-        shown(g.querySelector('text')); if (t.left < r.left || t.right > r.right || t.top < r.top - 2 || t.bottom > \
-        r.bottom + 2) wrong.push('text ' + g.textContent); }\
-        boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => { const r = shown(a), s = shown(b); if (r.left < s.right \
-        && s.left < r.right && r.top < s.bottom && s.top < r.bottom) wrong.push('overlap'); }));\
-        document.body.setAttribute('data-found', boxes.length + ' boxes, wrong: ' + wrong.join('; ') + '.');</script>";
-    let page = write(&folder, "a.html", &format!("<html><body>{svg}{script}</body></html>"))?;
-    let profile = format!("--user-data-dir={}", path(&folder, "profile"));
-    let mut command = std::process::Command::new(browser);
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", &profile, "--dump-dom", &page]);
-    let done = run_limited(&mut command, Duration::from_secs(120))?;
-    let dom = text(&done.stdout);
-    // 62 boxes, 62 launches and one of `hub` by itself.
-    contains(&dom, &["data-found=\"125 boxes, wrong: .\""]).map_err(|_| {
-        let said = dom.split("data-found=").nth(1).unwrap_or(&dom);
-        said[..said.len().min(500)].to_string().into()
-    })
 }
 
 const CHOSEN: &str = "target triple = \"unknown-unknown-unknown\"\ntarget datalayout = \"\"\n\
