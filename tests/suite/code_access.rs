@@ -10,7 +10,7 @@ use crate::launches::built;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 17] = [
+    let tests: [(&str, fn() -> Outcome); 18] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -28,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         ("pairs_in_shared_memory_are_read_at_once", pairs),
         ("loops_that_may_end_early_are_unrolled", early),
         ("loops_over_bits_are_unrolled_in_full", bits),
+        ("lanes_that_locked_come_to_barriers_apart", apart),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -233,4 +234,31 @@ fn bits() -> Outcome {
     let parameters = "const unsigned char *__restrict__ in, unsigned long long *__restrict__ o";
     expect(&ptx(parameters, &body("i"))?, &[("bra", 0)])?;
     expect(&ptx(parameters, &body("(in[i] & 63)"))?, &[("ld.global.nc.b8", 8)])
+}
+
+/// ptxas has lanes that were in a loop with an atomic operation meet at such barriers; the next barrier has them together.
+fn apart() -> Outcome {
+    let body = |before: &str, barriers: &str| {
+        format!(
+            "    __shared__ int s[64];\n    int t = threadIdx.x, x = a[t];\n    s[t] = 0;\n    {before}\n    {barriers}\n    \
+             o[t] = s[63 - t] + x;"
+        )
+    };
+    let (turns, once) =
+        ("while (atomicCAS(&s[x & 7], 0, x) != 0) x >>= 1;", "if (x > 5) atomicAdd(&s[x & 7], 1);");
+    let system = "for (int i = 0; i < x; i++) atomicAdd_system(&s[(x ^ i) & 63], i * x);";
+    let (two, parameters) =
+        ("__syncthreads();\n    s[t] += x;\n    __syncthreads();", "int *o, const int *a");
+    let count = "x += __syncthreads_count(x > 3);";
+    for (before, barriers, apart, together) in [
+        (turns, two, 1, 1),
+        (system, two, 1, 1),
+        (once, two, 0, 2),
+        (turns, count, 1, 0),
+        (once, count, 0, 1),
+    ] {
+        let text = ptx(parameters, &body(before, barriers))?;
+        expect(&text, &[("\tbarrier.", apart), ("\tbar.", together)])?;
+    }
+    Ok(())
 }

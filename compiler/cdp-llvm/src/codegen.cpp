@@ -140,6 +140,23 @@ public:
 
 char WritePlaces::ID;
 
+/// Has lanes meet at barriers that they come to apart (barriers.cpp).
+class PartBarriers : public FunctionPass {
+public:
+  static char ID;
+
+  PartBarriers() : FunctionPass(ID) {}
+
+  bool runOnFunction(Function &F) override { return partBarriers(F, getAnalysis<LoopInfoWrapperPass>().getLoopInfo()); }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override {
+    Usage.addRequired<LoopInfoWrapperPass>();
+    Usage.setPreservesCFG();
+  }
+};
+
+char PartBarriers::ID;
+
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
 public:
@@ -157,6 +174,7 @@ public:
     if (Info && Info->getPassArgument() == "codegenprepare") {
       legacy::PassManager::add(new WritePlaces());
       legacy::PassManager::add(new MultiplySteps());
+      legacy::PassManager::add(new PartBarriers());
     }
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
     bool Selected = Info && Info->getPassArgument() == "finalize-isel";

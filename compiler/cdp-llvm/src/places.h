@@ -1,9 +1,11 @@
-// Writes to places that NVPTX's code for them does not reach; see places.cpp.
+// What is written in another way just before code is made: places that NVPTX's code for them does not reach (places.cpp), and barriers
+// (barriers.cpp).
 
 #pragma once
 
 namespace llvm {
 class Function;
+class LoopInfo;
 }
 
 /// Gives a kernel copies of its own of the parameters that it updates atomically.
@@ -14,3 +16,6 @@ bool updateLocalPlainly(llvm::Function &F);
 
 /// Makes writes to constant memory writes to a generic address. True where it changed something.
 bool writeByGenericAddress(llvm::Function &F);
+
+/// Has barriers that lanes may come to apart say so. True where it changed something.
+bool partBarriers(llvm::Function &F, const llvm::LoopInfo &Loops);
