@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 use super::GpuDevice;
 use super::driver::{CUresult, Handle, check};
-use super::nodes::{self, Body};
+use super::nodes::{self, Placed};
 use crate::device::{Choice, Device, GraphStep};
 use crate::error::{CudaError, Result};
 
@@ -77,20 +77,13 @@ pub fn create(
     Ok((Some(graph as u64), made))
 }
 
-pub fn destroy_home(device: &GpuDevice, home: u64) -> Result<()> {
-    let driver = device.bind()?;
-    // SAFETY: made by `create`, and given back once.
-    device.handles().nodes.remove(&home);
-    check(unsafe { (driver.cuGraphDestroy)(home as Handle) })
-}
-
-/// Adds a conditional node to a graph, behind others; the node and the graphs below it.
+/// Adds a conditional node to a graph, behind others; the node and those of the graphs below it.
 pub fn add(
     device: &GpuDevice,
     (graph, after): (Handle, &[Handle]),
     (condition, choice): (u64, Choice),
     bodies: &[Vec<GraphStep>],
-) -> Result<(Handle, Vec<Body>)> {
+) -> Result<(Handle, Vec<Vec<Placed>>)> {
     let function = named(device, c"cuGraphAddNode")?;
     // SAFETY: the function of that name and version is of that type.
     let add: AddNode = unsafe { std::mem::transmute(function) };
@@ -118,7 +111,7 @@ pub fn add(
         let graph = unsafe { *described.bodies.add(index) };
         let mut nodes = Vec::new();
         nodes::put(device, graph, &mut nodes, steps)?;
-        Ok(Body { graph: graph as u64, nodes })
+        Ok(nodes)
     });
     Ok((node, made.collect::<Result<_>>()?))
 }

@@ -2,6 +2,7 @@
 //! is in [`super::nodes`].
 
 use super::driver::{Handle, check};
+use super::nodes::Placed;
 use super::{GpuDevice, condition, nodes};
 use crate::device::{GraphStep, Graphs, StreamHandle};
 use crate::error::{CudaError, Result};
@@ -23,12 +24,29 @@ fn known(device: &GpuDevice, graph: u64) -> Result<Executable> {
     handles.graphs.get(&graph).copied().ok_or(CudaError::INVALID_RESOURCE_HANDLE.into())
 }
 
-/// Has a graph of the driver do steps.
-fn put(device: &GpuDevice, graph: u64, steps: &[GraphStep]) -> Result<()> {
+/// Works on the nodes of a graph of the driver.
+fn with_nodes<T>(
+    device: &GpuDevice,
+    graph: u64,
+    work: impl FnOnce(&mut Vec<Placed>) -> Result<T>,
+) -> Result<T> {
     let mut nodes = device.handles().nodes.remove(&graph).unwrap_or_default();
-    let done = nodes::put(device, graph as Handle, &mut nodes, steps);
+    let done = work(&mut nodes);
     device.handles().nodes.insert(graph, nodes);
     done
+}
+
+/// Has a graph of the driver do steps.
+fn put(device: &GpuDevice, graph: u64, steps: &[GraphStep]) -> Result<()> {
+    with_nodes(device, graph, |known| nodes::put(device, graph as Handle, known, steps))
+}
+
+/// Destroys a graph of the driver.
+fn destroy(device: &GpuDevice, graph: u64) -> Result<()> {
+    let driver = device.bind()?;
+    device.handles().nodes.remove(&graph);
+    // SAFETY: made by the driver, and given back once.
+    check(unsafe { (driver.cuGraphDestroy)(graph as Handle) })
 }
 
 /// Makes a graph of the driver executable.
@@ -53,7 +71,7 @@ impl Graphs for GpuDevice {
         let made = put(self, made_of.graph, steps)
             .and_then(|()| instantiate(self, made_of, DEVICE_LAUNCH));
         if made.is_err() {
-            condition::destroy_home(self, made_of.graph)?;
+            destroy(self, made_of.graph)?;
         }
         made
     }
@@ -67,10 +85,7 @@ impl Graphs for GpuDevice {
         check(unsafe {
             (self.bind()?.cuGraphExecUpdate_v2)(executable, by as Handle, &mut result)
         })?;
-        let nodes = self.handles().nodes.remove(&made_of.graph).unwrap_or_default();
-        let done = nodes::switch(self, executable, &nodes, steps);
-        self.handles().nodes.insert(made_of.graph, nodes);
-        done
+        with_nodes(self, made_of.graph, |known| nodes::switch(self, executable, known, steps))
     }
 
     fn destroy_graph(&self, graph: u64) -> Result<()> {
@@ -79,7 +94,7 @@ impl Graphs for GpuDevice {
         let driver = self.bind()?;
         // SAFETY: alive until here, and forgotten.
         check(unsafe { (driver.cuGraphExecDestroy)(graph as Handle) })?;
-        if made_of.is_own { condition::destroy_home(self, made_of.graph) } else { Ok(()) }
+        if made_of.is_own { destroy(self, made_of.graph) } else { Ok(()) }
     }
 
     fn upload_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
@@ -111,6 +126,6 @@ impl Graphs for GpuDevice {
     }
 
     fn destroy_home(&self, home: u64) -> Result<()> {
-        condition::destroy_home(self, home)
+        destroy(self, home)
     }
 }

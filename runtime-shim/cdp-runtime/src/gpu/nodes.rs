@@ -47,14 +47,8 @@ pub struct Placed {
     node: u64,
     after: Vec<usize>,
     kind: Kind,
-    /// The graphs below it.
-    bodies: Vec<Body>,
-}
-
-/// A graph of the driver below a node.
-pub struct Body {
-    pub graph: u64,
-    pub nodes: Vec<Placed>,
+    /// Those of the graphs below it.
+    bodies: Vec<Vec<Placed>>,
 }
 
 /// What of a node cannot be changed.
@@ -94,14 +88,27 @@ impl Kind {
 
 impl Placed {
     fn fits(&self, step: &GraphStep) -> bool {
-        let bodies_fit = match &step.work {
-            GraphWork::Conditional { bodies, .. } => {
-                self.bodies.len() == bodies.len()
-                    && self.bodies.iter().zip(bodies).all(|(body, steps)| fit(&body.nodes, steps))
-            }
-            _ => true,
-        };
-        self.after == step.after && self.kind == Kind::of(&step.work) && bodies_fit
+        self.after == step.after
+            && self.kind == Kind::of(&step.work)
+            && self.bodies.len() == bodies(&step.work).len()
+            && self.bodies_with(step).all(|(nodes, steps)| fit(nodes, steps))
+    }
+
+    /// The graphs below it, and what a step has them do.
+    fn bodies_with<'a>(
+        &'a self,
+        step: &'a GraphStep,
+    ) -> impl Iterator<Item = (&'a [Placed], &'a [GraphStep])> {
+        let bodies = self.bodies.iter().zip(bodies(&step.work));
+        bodies.map(|(body, steps)| (&**body, &**steps))
+    }
+}
+
+/// What the graphs below a node do.
+fn bodies(work: &GraphWork) -> &[Vec<GraphStep>] {
+    match work {
+        GraphWork::Conditional { bodies, .. } => bodies,
+        _ => &[],
     }
 }
 
@@ -118,15 +125,7 @@ pub fn put(
     steps: &[GraphStep],
 ) -> Result<()> {
     if fit(nodes, steps) {
-        for (placed, step) in nodes.iter_mut().zip(steps) {
-            write(device, Place::Known(placed.node as Handle), &step.work)?;
-            if let GraphWork::Conditional { bodies, .. } = &step.work {
-                for (body, steps) in placed.bodies.iter_mut().zip(bodies) {
-                    put(device, body.graph as Handle, &mut body.nodes, steps)?;
-                }
-            }
-        }
-        return Ok(());
+        return change(device, nodes, steps);
     }
     let driver = device.bind()?;
     for placed in nodes.drain(..) {
@@ -136,7 +135,7 @@ pub fn put(
     for step in steps {
         let after: Vec<Handle> =
             step.after.iter().map(|before| nodes[*before].node as Handle).collect();
-        let new = Place::New { graph, after: &after };
+        let new = Target::New { graph, after: &after };
         let (node, bodies) = match &step.work {
             GraphWork::Conditional { condition, choice, bodies } => {
                 condition::add(device, (graph, &after), (*condition, *choice), bodies)?
@@ -145,6 +144,15 @@ pub fn put(
         };
         let (after, kind) = (step.after.clone(), Kind::of(&step.work));
         nodes.push(Placed { node: node as u64, after, kind, bodies });
+    }
+    Ok(())
+}
+
+/// Has nodes do the steps that they fit.
+fn change(device: &GpuDevice, nodes: &[Placed], steps: &[GraphStep]) -> Result<()> {
+    for (placed, step) in nodes.iter().zip(steps) {
+        write(device, Target::Known(placed.node as Handle), &step.work)?;
+        placed.bodies_with(step).try_for_each(|(nodes, steps)| change(device, nodes, steps))?;
     }
     Ok(())
 }
@@ -172,18 +180,15 @@ pub fn switch(
                 (driver.cuGraphNodeSetEnabled)(executable, placed.node as Handle, on)
             })?;
         }
-        if let GraphWork::Conditional { bodies, .. } = &step.work {
-            let bodies = placed.bodies.iter().zip(bodies);
-            bodies
-                .map(|(body, steps)| (&body.nodes, steps))
-                .try_for_each(|(nodes, steps)| switch(device, executable, nodes, steps))?;
-        }
+        placed
+            .bodies_with(step)
+            .try_for_each(|(nodes, steps)| switch(device, executable, nodes, steps))?;
     }
     Ok(())
 }
 
 /// Where a description goes.
-enum Place<'a> {
+enum Target<'a> {
     /// Into a new node of a graph, behind others.
     New { graph: Handle, after: &'a [Handle] },
     /// Into a node of the kind.
@@ -191,12 +196,12 @@ enum Place<'a> {
 }
 
 /// Describes what a node does; the node. Conditional nodes have no description that can be changed.
-fn write(device: &GpuDevice, place: Place<'_>, work: &GraphWork) -> Result<Handle> {
+fn write(device: &GpuDevice, target: Target<'_>, work: &GraphWork) -> Result<Handle> {
     let driver = device.bind()?;
     let context = *device.context.lock().unwrap_or_else(PoisonError::into_inner) as Handle;
-    let mut node: Handle = match place {
-        Place::New { .. } => std::ptr::null_mut(),
-        Place::Known(node) => node,
+    let mut node: Handle = match target {
+        Target::New { .. } => std::ptr::null_mut(),
+        Target::Known(node) => node,
     };
     /// Calls the function that adds such a node, or the one that changes it.
     macro_rules! describe {
@@ -204,19 +209,19 @@ fn write(device: &GpuDevice, place: Place<'_>, work: &GraphWork) -> Result<Handl
             // SAFETY: everything named here is alive during the calls, and the driver copies what it keeps; parameters
             // have as many bytes as the kernel's, which the caller has from the same module.
             check(unsafe {
-                match place {
-                    Place::New { graph, after } => {
+                match target {
+                    Target::New { graph, after } => {
                         let (first, count) = (after.as_ptr(), after.len());
                         (driver.$add)(&mut node, graph, first, count, $described $(, $context)?)
                     }
-                    Place::Known(node) => (driver.$set)(node, $described),
+                    Target::Known(node) => (driver.$set)(node, $described),
                 }
             })
         };
     }
     match work {
         GraphWork::Nothing => {
-            if let Place::New { graph, after } = place {
+            if let Target::New { graph, after } = target {
                 let (first, count) = (after.as_ptr(), after.len());
                 // SAFETY: all of them are alive.
                 check(unsafe { (driver.cuGraphAddEmptyNode)(&mut node, graph, first, count) })?;

@@ -315,12 +315,15 @@ fn may_stand(graph: &Graph, is_body: bool) -> Result<()> {
 
 /// Gives back what a device keeps for a graph or an executable that is gone, unless another one uses it still.
 pub fn forget(gone: &Graph) -> Result<()> {
-    let unused = with(|graphs| {
+    if gone.conditions.is_empty() {
+        return Ok(());
+    }
+    let is_used = with(|graphs| {
         let executables = graphs.executables.values().map(|executable| &executable.graph);
         let mut others = graphs.graphs.values().chain(executables);
-        Ok(!others.any(|other| other.shares_conditions(gone)))
+        Ok(others.any(|other| other.shares_conditions(gone)))
     })?;
-    if gone.conditions.is_empty() || !unused {
+    if is_used {
         return Ok(());
     }
     let device = &process::current()?.device;

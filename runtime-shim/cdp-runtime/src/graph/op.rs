@@ -117,7 +117,7 @@ impl Op {
         }
     }
 
-    /// A device does it without the host.
+    /// A device does it without the host, but for what graphs below it do.
     pub(super) fn is_of_device_alone(&self) -> Result<bool> {
         let device = &process::current()?.device;
         let is_known = |side: u64| {
@@ -128,7 +128,7 @@ impl Op {
             kind != CopyKind::HostToHost && is_known(copy.dst) && is_known(copy.src)
         };
         Ok(match self {
-            Op::Empty | Op::Kernel(_) | Op::Set(_) => true,
+            Op::Empty | Op::Kernel(_) | Op::Set(_) | Op::Child(_) | Op::Conditional(_) => true,
             Op::Rectangle(copy, kind) => is_reached(copy, *kind),
             Op::Described(copy) => {
                 let kind = capi::copy_kind(copy.kind)?;
@@ -138,7 +138,6 @@ impl Op {
             // Arrays.
             Op::Box(..) | Op::Host(..) | Op::Record(_) | Op::Wait(_) => false,
             Op::Allocate { .. } | Op::Free { .. } => false,
-            Op::Child(_) | Op::Conditional(_) => true,
         })
     }
 
