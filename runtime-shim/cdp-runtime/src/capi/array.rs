@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::copies::{Extent, Memcpy3DParms, PitchedPtr, Pos, copy_kind};
-use super::{call, given, put};
+use super::{call, given, offer, put};
 use crate::array::*;
 use crate::device::{CopyKind, StreamHandle};
 use crate::error::{CudaError, Result};
@@ -146,15 +146,9 @@ pub unsafe extern "C" fn cudaArrayGetInfo(
     call(|| {
         let info = process::current()?.device.array_info(handle(array)?)?;
         let [width, height, depth] = info.size.map(|count| count as usize);
-        if !format.is_null() {
-            unsafe { put(format, info.format)? };
-        }
-        if !extent.is_null() {
-            unsafe { put(extent, Extent { width, height, depth })? };
-        }
-        if !flags.is_null() {
-            unsafe { put(flags, info.flags)? };
-        }
+        unsafe { offer(format, info.format) };
+        unsafe { offer(extent, Extent { width, height, depth }) };
+        unsafe { offer(flags, info.flags) };
         Ok(())
     })
 }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 
-use super::{call, given, put};
+use super::{call, given, offer, put};
 use crate::device::StreamHandle;
 use crate::error::{CudaError, Result};
 use crate::graph::capture;
@@ -106,21 +106,11 @@ pub unsafe extern "C" fn cudaStreamGetCaptureInfo(
         });
         // SAFETY: each may be null, by the manual, or is valid.
         unsafe {
-            if !id.is_null() {
-                id.write(number);
-            }
-            if !graph.is_null() {
-                graph.write(of as *mut c_void);
-            }
-            if !nodes.is_null() {
-                nodes.write(first);
-            }
-            if !edge_data.is_null() {
-                edge_data.write(std::ptr::null());
-            }
-            if !count.is_null() {
-                count.write(last.len());
-            }
+            offer(id, number);
+            offer(graph, of as *mut c_void);
+            offer(nodes, first);
+            offer(edge_data, std::ptr::null());
+            offer(count, last.len());
         }
         Ok(())
     })

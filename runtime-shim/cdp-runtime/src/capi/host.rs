@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::{call, driver, given, put};
+use super::{call, driver, given, offer, put};
 use crate::device::{DeviceKind, StreamHandle};
 use crate::driver_state;
 use crate::error::{CudaError, Result};
@@ -170,9 +170,7 @@ pub unsafe extern "C" fn cudaGetDriverEntryPointByVersion(
             }
         };
         unsafe { put(function, address as *mut c_void)? };
-        if !status.is_null() {
-            unsafe { status.write(if address == 0 { NOT_FOUND } else { FOUND }) };
-        }
+        unsafe { offer(status, if address == 0 { NOT_FOUND } else { FOUND }) };
         match (address, status.is_null()) {
             (0, true) => Err(CudaError::SYMBOL_NOT_FOUND.into()),
             _ => Ok(()),

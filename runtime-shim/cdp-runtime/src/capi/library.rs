@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use super::{call, given, put};
+use super::{call, given, offer, put};
 use crate::abi;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::registry::{self, Home, ImageRecord, KernelRecord, Ptx};
@@ -247,12 +247,8 @@ pub unsafe extern "C" fn cudaLibraryGetGlobal(
         let (place, size) = process::current()?.variable_in(image, &name)?;
         // Either may be null, by the manual.
         unsafe {
-            if !address.is_null() {
-                address.write(place as *mut c_void);
-            }
-            if !bytes.is_null() {
-                bytes.write(size as usize);
-            }
+            offer(address, place as *mut c_void);
+            offer(bytes, size as usize);
         }
         Ok(())
     })

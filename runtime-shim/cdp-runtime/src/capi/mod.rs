@@ -104,13 +104,22 @@ fn query(work: impl FnOnce() -> Result<()>) -> u32 {
 /// # Safety
 /// `target` is null or valid for the write.
 unsafe fn put<T>(target: *mut T, value: T) -> Result<()> {
-    if target.is_null() {
-        return Err(CudaError::INVALID_VALUE.into());
-    }
+    given(target)?;
     // SAFETY: the caller's promise.
-    unsafe { target.write(value) };
-    crate::cpu::host_code::wrote(target);
+    unsafe { offer(target, value) };
     Ok(())
+}
+
+/// Writes a result that the caller may leave out: null is none.
+///
+/// # Safety
+/// `target` is null or valid for the write.
+unsafe fn offer<T>(target: *mut T, value: T) {
+    if !target.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { target.write(value) };
+        crate::cpu::host_code::wrote(target);
+    }
 }
 
 /// `cudaErrorInvalidValue` for a null pointer, before anything is done that would have to be undone.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::{call, given, put, query};
+use super::{call, given, offer, put, query};
 use crate::device::{EventHandle, StreamHandle};
 use crate::graph::capture;
 use crate::process;
@@ -102,9 +102,7 @@ pub unsafe extern "C" fn cudaDeviceGetStreamPriorityRange(
         let range = process::current()?.device.stream_priority_range()?;
         // Either may be null, by the manual.
         for (target, value) in [(least, range.0), (greatest, range.1)] {
-            if !target.is_null() {
-                unsafe { target.write(value) };
-            }
+            unsafe { offer(target, value) };
         }
         Ok(())
     })

@@ -108,7 +108,7 @@ pub unsafe extern "C" fn __cdp_host_access(
         false => place,
     };
     // SAFETY: the caller's promise.
-    let waits = unsafe { note(address, bytes, how, place, is_apart) };
+    let waits = unsafe { note((address, bytes), understood(how), place, is_apart) };
     if waits > 0
         && waits.is_multiple_of(MOST)
         && let Some(hears) = HEARS.get()
@@ -117,14 +117,36 @@ pub unsafe extern "C" fn __cdp_host_access(
     }
 }
 
+/// What a word of the compiler's says.
+fn understood(how: u32) -> (HostDeed, HostOrder) {
+    let order = match how >> 8 {
+        0 => HostOrder::Weak,
+        1 => HostOrder::Relaxed,
+        2 => HostOrder::Acquire,
+        3 => HostOrder::Release,
+        4 => HostOrder::Both,
+        _ => HostOrder::Volatile,
+    };
+    let deed = match how & 0xff {
+        1 => HostDeed::Read,
+        2 => HostDeed::Write,
+        3 => HostDeed::Update,
+        4 => HostDeed::Fence,
+        8 => HostDeed::Escape,
+        _ => HostDeed::Meet,
+    };
+    (deed, order)
+}
+
 /// A call of this library has written a result of it, which the program asked for at that address.
 pub fn wrote<T>(target: *const T) {
-    const WRITE: u32 = 2;
     let (address, all) = (target as u64, BYTES.load(Ordering::Acquire));
     let is_of_device = address.wrapping_sub(FIRST.load(Ordering::Relaxed)) < all;
     if is_of_device || all > 0 && is_registered(address) {
+        let bytes = size_of::<T>() as u64;
+        let deed = (HostDeed::Write, HostOrder::Weak);
         // SAFETY: no place is told of.
-        unsafe { note(address, size_of::<T>() as u64, WRITE, std::ptr::null(), !is_of_device) };
+        unsafe { note((address, bytes), deed, std::ptr::null(), !is_of_device) };
     }
 }
 
@@ -135,28 +157,11 @@ pub fn wrote<T>(target: *const T) {
 #[cold]
 #[inline(never)]
 unsafe fn note(
-    address: u64,
-    bytes: u64,
-    how: u32,
+    (address, bytes): (u64, u64),
+    (mut deed, order): (HostDeed, HostOrder),
     place: *const SourcePlace,
     is_apart: bool,
 ) -> usize {
-    let order = match how >> 8 {
-        0 => HostOrder::Weak,
-        1 => HostOrder::Relaxed,
-        2 => HostOrder::Acquire,
-        3 => HostOrder::Release,
-        4 => HostOrder::Both,
-        _ => HostOrder::Volatile,
-    };
-    let mut deed = match how & 0xff {
-        1 => HostDeed::Read,
-        2 => HostDeed::Write,
-        3 => HostDeed::Update,
-        4 => HostDeed::Fence,
-        8 => HostDeed::Escape,
-        _ => HostDeed::Meet,
-    };
     let is_access = !matches!(deed, HostDeed::Fence | HostDeed::Meet);
     if is_access && is_apart && !is_registered(address) {
         if order == HostOrder::Weak || deed == HostDeed::Write {

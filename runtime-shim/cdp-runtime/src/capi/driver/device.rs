@@ -222,9 +222,7 @@ driver_functions! {
     Start fn cuCtxPopCurrent_v2(target: Context) {
         call(|| {
             let popped = context::pop().ok_or(CudaError(201))?;
-            if !target.is_null() {
-                put(target, popped as *mut c_void)?;
-            }
+            offer(target, popped as *mut c_void);
             Ok(())
         })
     }
@@ -348,8 +346,6 @@ unsafe fn proc_address(
     let per_thread = flags & PER_THREAD_FLAG != 0;
     let found = by_name(&name.to_string_lossy(), version, per_thread);
     unsafe { put(function, found.unwrap_or(std::ptr::null()).cast_mut().cast())? };
-    if !status.is_null() {
-        unsafe { status.write(if found.is_some() { 0 } else { NOT_FOUND }) };
-    }
+    unsafe { offer(status, if found.is_some() { 0 } else { NOT_FOUND }) };
     if found.is_some() { Ok(()) } else { Err(CudaError::SYMBOL_NOT_FOUND.into()) }
 }

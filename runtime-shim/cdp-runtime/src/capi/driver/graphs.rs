@@ -113,9 +113,7 @@ driver_functions! {
         cuGraphInstantiate_v2(executable, graph, error, log, bytes)
     }
     Context fn cuGraphInstantiate_v2(executable: Made, graph: Graph, error: Made, log: *mut c_char, bytes: usize) {
-        if !error.is_null() {
-            error.write(std::ptr::null_mut());
-        }
+        offer(error, std::ptr::null_mut());
         if !log.is_null() && bytes > 0 {
             log.write(0);
         }
@@ -129,12 +127,8 @@ driver_functions! {
         let none = std::ptr::null_mut();
         let mut known = UpdateResult { result: 0, error_node: none, error_from_node: none };
         let code = cudaGraphExecUpdate(executable, graph, &mut known);
-        if !error.is_null() {
-            error.write(known.error_node);
-        }
-        if !result.is_null() {
-            result.write(known.result);
-        }
+        offer(error, known.error_node);
+        offer(result, known.result);
         code
     }
     Context fn cuGraphExecUpdate_v2(executable: Graph, graph: Graph, result: *mut UpdateResult) {

@@ -93,16 +93,16 @@ unsafe fn attribute(data: *mut c_void, attribute: u32, address: u64) -> Result<(
     // SAFETY: the caller's promise; the manual says each attribute's type.
     unsafe {
         match attribute {
-            CONTEXT => data.cast::<u64>().write(context::primary()),
+            CONTEXT => offer(data.cast::<u64>(), context::primary()),
             // CU_MEMORYTYPE_HOST and CU_MEMORYTYPE_DEVICE
-            MEMORY_TYPE => data.cast::<u32>().write(if of_host { 1 } else { 2 }),
-            DEVICE_POINTER => data.cast::<u64>().write(info.device_address),
-            HOST_POINTER => data.cast::<u64>().write(info.host_address),
-            RANGE_START => data.cast::<u64>().write(device.reservation_of(address)?.0),
-            RANGE_BYTES => data.cast::<u64>().write(device.reservation_of(address)?.1),
-            IS_MAPPED => data.cast::<u8>().write(1),
-            IS_MANAGED => data.cast::<u32>().write(u32::from(info.memory == MemoryType::Managed)),
-            _ => data.cast::<i32>().write(process::current_ordinal()),
+            MEMORY_TYPE => offer(data.cast::<u32>(), if of_host { 1 } else { 2 }),
+            DEVICE_POINTER => offer(data.cast::<u64>(), info.device_address),
+            HOST_POINTER => offer(data.cast::<u64>(), info.host_address),
+            RANGE_START => offer(data.cast::<u64>(), device.reservation_of(address)?.0),
+            RANGE_BYTES => offer(data.cast::<u64>(), device.reservation_of(address)?.1),
+            IS_MAPPED => offer(data.cast::<u8>(), 1),
+            IS_MANAGED => offer(data.cast::<u32>(), u32::from(info.memory == MemoryType::Managed)),
+            _ => offer(data.cast::<i32>(), process::current_ordinal()),
         }
     }
     Ok(())
@@ -119,13 +119,13 @@ unsafe fn empty(data: *mut c_void, attribute: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         match attribute {
-            ORDINAL => data.cast::<i32>().write(NO_DEVICE),
+            ORDINAL => offer(data.cast::<i32>(), NO_DEVICE),
             // How wide these truths are the manual does not say.
             IS_IPC_CAPABLE | IS_MAPPED | IS_RDMA_CAPABLE | IS_DECOMPRESS_CAPABLE => {
-                data.cast::<u8>().write(0)
+                offer(data.cast::<u8>(), 0)
             }
-            MEMORY_TYPE | SYNC_MEMOPS | IS_MANAGED | ACCESS_FLAGS => data.cast::<u32>().write(0),
-            _ => data.cast::<u64>().write(0),
+            MEMORY_TYPE | SYNC_MEMOPS | IS_MANAGED | ACCESS_FLAGS => offer(data.cast::<u32>(), 0),
+            _ => offer(data.cast::<u64>(), 0),
         }
     }
 }

@@ -34,8 +34,7 @@ unsafe fn write(map: Map, tensor: &TensorMap) -> Result<()> {
     let bytes = tensor.encode().map_err(|_| CudaError::INVALID_VALUE)?;
     place(map)?;
     // SAFETY: the caller's.
-    unsafe { map.cast::<[u8; TENSOR_MAP_BYTES]>().write(bytes) };
-    Ok(())
+    unsafe { put(map.cast::<[u8; TENSOR_MAP_BYTES]>(), bytes) }
 }
 
 /// Maps lie at multiples of 64.

@@ -97,12 +97,8 @@ driver_functions! {
                 Ok(found) => (found, Ok(())),
                 Err(_) => ((0, 0), Err(CudaError::SYMBOL_NOT_FOUND.into())),
             };
-            if !base.is_null() {
-                put(base, found.0)?;
-            }
-            if !bytes.is_null() {
-                put(bytes, found.1 as usize)?;
-            }
+            offer(base, found.0);
+            offer(bytes, found.1 as usize);
             known
         })
     }
