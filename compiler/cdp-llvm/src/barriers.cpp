@@ -1,9 +1,9 @@
 // Barriers behind loops in which lanes of a warp wait for each other.
 //
 // ptxas has a loop with an atomic operation say `YIELD`, and lanes that wait at the end of a branch for one that says it go on without
-// it (docs/facts.md). They come to a barrier apart. `bar.sync` says that lanes are together there, and mostly ptxas has them meet in
+// it (compiler/docs/facts.md). They come to a barrier apart. `bar.sync` says that lanes are together there, and mostly ptxas has them meet in
 // front of it (`WARPSYNC.ALL`), but not always: then what it computes behind the barrier in registers that a warp shares, as the sum of
-// lanes that add to one word, is that of some of the lanes (docs/reliability.md, 10100070). `barrier.sync` does not say so, and ptxas asks
+// lanes that add to one word, is that of some of the lanes (compiler/docs/reliability.md, 10100070). `barrier.sync` does not say so, and ptxas asks
 // at each whether lanes are apart, and has them meet then (eight histograms and two other kernels take as long as before, within 2 %, on an H200).
 
 #include "places.h"
@@ -11,6 +11,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -49,6 +50,8 @@ Intrinsic::ID forLanesApart(const Instruction &I) {
 } // namespace
 
 bool partBarriers(Function &F, const LoopInfo &Loops) {
+  if (Loops.empty() || none_of(instructions(F), [](const Instruction &I) { return forLanesApart(I) != Intrinsic::not_intrinsic; }))
+    return false;
   // Whether lanes may be apart at the end of a block.
   DenseMap<const BasicBlock *, bool> Apart;
   SmallVector<IntrinsicInst *, 8> Found;

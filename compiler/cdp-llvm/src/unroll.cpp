@@ -300,9 +300,9 @@ bool isShortOfMatrices(const Loop &L) {
   return Matrices && Size * PartCount <= PartSize;
 }
 
-/// Whether blocks only compute.
-bool asksNoMemory(ArrayRef<BasicBlock *> Blocks) {
-  return none_of(Blocks, [](const BasicBlock *Block) {
+/// Whether a loop's turns only compute.
+bool onlyComputes(const Loop &L) {
+  return none_of(L.blocks(), [](const BasicBlock *Block) {
     return any_of(*Block, [](const Instruction &I) { return I.mayReadOrWriteMemory(); });
   });
 }
@@ -310,7 +310,7 @@ bool asksNoMemory(ArrayRef<BasicBlock *> Blocks) {
 /// Whether an innermost loop with one end only computes, as over the bits of a number: in full, what it computes from the number of a
 /// turn are constants.
 bool asksNoMemory(const Loop &L) {
-  return L.isInnermost() && L.getExitingBlock() && asksNoMemory(L.getBlocks());
+  return L.isInnermost() && L.getExitingBlock() && onlyComputes(L);
 }
 
 /// Whether a short loop that reads memory ends with its last turn, or before that by one question. Several turns then need not ask how many
@@ -319,15 +319,15 @@ bool asksNoMemory(const Loop &L) {
 /// all the rest of a kernel.
 bool leavesEarly(const Loop &L) {
   constexpr unsigned MostBlocks = 3;
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  if (!L.isInnermost() || Exiting.size() != 2 || L.getNumBlocks() > MostBlocks || onlyComputes(L))
+    return false;
   auto Changes = [&](const Value *Of) { return !L.isLoopInvariant(Of) && !isa<LoadInst>(Of); };
   auto Multiplies = [&](const Instruction &I) {
     return I.getOpcode() == Instruction::Mul && Changes(I.getOperand(0)) && Changes(I.getOperand(1));
   };
-  if (any_of(L.blocks(), [&](const BasicBlock *Block) { return any_of(*Block, Multiplies); }))
-    return false;
-  SmallVector<BasicBlock *, 4> Exiting;
-  L.getExitingBlocks(Exiting);
-  return L.isInnermost() && Exiting.size() == 2 && L.getNumBlocks() <= MostBlocks && !asksNoMemory(L.getBlocks());
+  return none_of(L.blocks(), [&](const BasicBlock *Block) { return any_of(*Block, Multiplies); });
 }
 
 /// The limits for a loop; `Turns` is their number or 0.

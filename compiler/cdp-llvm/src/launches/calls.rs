@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use cdp_ir::RuntimeFn;
-use cdp_ir::runtime::RUNTIME_TABLE;
+use cdp_launch::{CDP2_PREFIX, PER_THREAD_SUFFIX};
 use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 
@@ -206,12 +206,11 @@ pub(super) fn leaves(called: View<'_>) -> bool {
 
 /// The function of the device runtime that a symbol names, whatever the ABI.
 pub(super) fn runtime_function(symbol: &str) -> Option<RuntimeFn> {
-    let bare = symbol.strip_suffix("_ptsz").unwrap_or(symbol);
-    let name = match bare.strip_prefix("__cudaCDP2") {
-        Some(rest) => format!("cuda{rest}"),
-        None => bare.to_string(),
-    };
-    RUNTIME_TABLE.iter().find(|row| row.name == name).map(|row| row.func)
+    let bare = symbol.strip_suffix(PER_THREAD_SUFFIX).unwrap_or(symbol);
+    match bare.strip_prefix(CDP2_PREFIX) {
+        Some(rest) => RuntimeFn::by_name(&format!("cuda{rest}")),
+        None => RuntimeFn::by_name(bare),
+    }
 }
 
 /// Whether a kernel launches.

@@ -25,15 +25,11 @@ using Blocks = SmallPtrSet<BasicBlock *, 16>;
 /// A head and where its sides meet.
 using Pair = std::pair<BasicBlock *, BasicBlock *>;
 
-StringRef nameOf(const CallBase &Call) {
-  const Function *Called = Call.getCalledFunction();
-  return Called ? Called->getName() : StringRef();
-}
-
 /// Whether an instruction is the device runtime's business, which lanes at several places do not share.
 bool isOfRuntime(const Instruction &I) {
   const auto *Call = dyn_cast<CallBase>(&I);
-  StringRef Name = Call ? nameOf(*Call) : "";
+  const Function *Called = Call ? Call->getCalledFunction() : nullptr;
+  StringRef Name = Called ? Called->getName() : "";
   return Name == "cdp.launch" || Name.starts_with("cuda") || Name.starts_with("__cudaCDP2");
 }
 
