@@ -79,19 +79,6 @@ pub const ONLY_C: &[(&str, &str)] = &[
     ("_Noreturn", "[[noreturn]]"),
 ];
 
-/// What the parser passes of a word that it refuses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Passed {
-    /// The word: what follows can be read without it.
-    Alone,
-    /// The word and the arguments behind it.
-    Operand,
-    /// The rest of the expression.
-    Expression,
-    /// The rest of the declaration or statement.
-    Item,
-}
-
 const ACCESS: &str = "leave it out, and write `struct` for `class`: all members are public there";
 const CODES: &str = "return an error code instead";
 const KIND: &str = "use a function pointer, or a `switch` on a kind";
@@ -102,18 +89,18 @@ const SETS: &str = "write one function or type for each set of types that you us
 const TRAP: &str = "return an error code, or end the kernel with `__trap()`";
 
 /// Declares the refused words. A row: the spellings; the code; what is refused, with its verb, where `WORD` stands
-/// for the word; what to write instead, unless it is empty; what is passed.
+/// for the word; what to write instead, unless it is empty.
 macro_rules! refusals {
-    ($($refusal:ident = $spellings:literal: $code:ident, $what:literal, $cure:expr, $passed:ident;)*) => {
+    ($($refusal:ident = $spellings:literal: $code:ident, $what:literal, $cure:expr;)*) => {
         /// Why a word is refused.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Refusal { $($refusal,)* }
 
         impl Refusal {
-            /// The code; what is refused; what to write instead; what is passed.
-            pub fn report(self) -> (Code, &'static str, &'static str, Passed) {
+            /// The code; what is refused; what to write instead.
+            pub fn report(self) -> (Code, &'static str, &'static str) {
                 match self {
-                    $(Refusal::$refusal => (Code::$code, $what, $cure, Passed::$passed),)*
+                    $(Refusal::$refusal => (Code::$code, $what, $cure),)*
                 }
             }
         }
@@ -124,28 +111,36 @@ macro_rules! refusals {
 }
 
 refusals! {
-    Template = "template": E0220, "templates are", SETS, Item;
-    Typename = "typename": E0220, "templates (WORD) are", "", Alone;
-    Try = "try": E0227, "exceptions (WORD) are", CODES, Alone;
-    Catch = "catch": E0227, "exceptions (WORD) are", CODES, Alone;
-    Throw = "throw": E0227, "exceptions (WORD) are", TRAP, Expression;
-    Label = "__label__": E0228, "labels of a block (WORD) are", "", Item;
-    Coroutine = "co_await co_yield co_return": E0230, "coroutines (WORD) are", "", Expression;
-    TypeOfObject = "dynamic_cast typeid": E0231, "WORD is", "", Operand;
-    This = "this": E0222, "WORD is", "", Operand;
-    Virtual = "virtual": E0226, "virtual functions are", KIND, Item;
-    Friend = "friend": E0239, "WORD is", PUBLIC, Item;
-    Explicit = "explicit": E0223, "constructors (WORD) are", "", Item;
-    Constraint = "concept requires": E0234, "concepts and constraints (WORD) are", "", Item;
-    Export = "export": E0235, "modules (WORD) are", "", Item;
-    Access = "public protected private": E0224, "access control (WORD) is", ACCESS, Alone;
-    Consteval = "consteval constinit": E0239, "WORD is", "write `constexpr` for a variable", Alone;
+    Template = "template": E0220, "templates are", SETS;
+    Typename = "typename": E0220, "templates (WORD) are", "";
+    Try = "try": E0227, "exceptions (WORD) are", CODES;
+    Catch = "catch": E0227, "exceptions (WORD) are", CODES;
+    Throw = "throw": E0227, "exceptions (WORD) are", TRAP;
+    Label = "__label__": E0228, "labels of a block (WORD) are", "";
+    Coroutine = "co_await co_yield co_return": E0230, "coroutines (WORD) are", "";
+    TypeOfObject = "dynamic_cast typeid": E0231, "WORD is", "";
+    This = "this": E0222, "WORD is", "";
+    Virtual = "virtual": E0226, "virtual functions are", KIND;
+    Friend = "friend": E0239, "WORD is", PUBLIC;
+    Explicit = "explicit": E0223, "constructors (WORD) are", "";
+    Constraint = "concept requires": E0234, "concepts and constraints (WORD) are", "";
+    Export = "export": E0235, "modules (WORD) are", "";
+    Access = "public protected private": E0224, "access control (WORD) is", ACCESS;
+    Consteval = "consteval constinit": E0239, "WORD is", "write `constexpr` for a variable";
     ThreadLocal = "thread_local _Thread_local __thread":
-        E0240, "thread-local variables (WORD) are", LOCAL, Alone;
-    BlockSize = "__block_size__": E0239, "WORD is", "", Operand;
-    Generic = "_Generic": E0239, "C's WORD is", "use overloaded functions", Operand;
+        E0240, "thread-local variables (WORD) are", LOCAL;
+    BlockSize = "__block_size__": E0239, "WORD is", "";
+    Generic = "_Generic": E0239, "C's WORD is", "use overloaded functions";
     Type = "_Complex _Imaginary __complex__ _Float16 __float128 _Float128 __float80 _Decimal64":
-        E0244, "the type WORD is", "", Alone;
+        E0244, "the type WORD is", "";
+}
+
+impl Refusal {
+    /// What stands around the word can be read without it.
+    pub fn is_alone(self) -> bool {
+        use Refusal::{Access, Consteval, ThreadLocal, Type, Typename};
+        matches!(self, Access | Consteval | ThreadLocal | Type | Typename)
+    }
 }
 
 impl Word {

@@ -45,13 +45,13 @@ operators! {
         Deref = "*", 11, Star; AddrOf = "&", 11, Amp; PreInc = "++", 11, PlusPlus; PreDec = "--", 11, MinusMinus;
     }
 
-    /// Between operands; all associate to the left. `<=>` is refused and read as `<`, `.*` and `->*` as `*`.
+    /// Between operands; all associate to the left.
     BinaryOp {
-        Mul = "*", 10, Star | DotStar | ArrowStar and StarEq;
+        Mul = "*", 10, Star and StarEq;
         Div = "/", 10, Slash and SlashEq; Rem = "%", 10, Percent and PercentEq;
         Add = "+", 9, Plus and PlusEq; Sub = "-", 9, Minus and MinusEq;
         Shl = "<<", 8, Shl and ShlEq; Shr = ">>", 8, Shr and ShrEq;
-        Lt = "<", 7, Lt | Spaceship; Gt = ">", 7, Gt; Le = "<=", 7, Le; Ge = ">=", 7, Ge;
+        Lt = "<", 7, Lt; Gt = ">", 7, Gt; Le = "<=", 7, Le; Ge = ">=", 7, Ge;
         Eq = "==", 6, EqEq; Ne = "!=", 6, Ne;
         BitAnd = "&", 5, Amp and AmpEq; BitXor = "^", 4, Caret and CaretEq; BitOr = "|", 3, Pipe and PipeEq;
         LogAnd = "&&", 2, AndAnd; LogOr = "||", 1, OrOr;
@@ -85,8 +85,11 @@ fn overloadable() -> impl Iterator<Item = [&'static str; 3]> {
 impl Overloadable {
     /// The operator of a function named `operator+` and the like.
     pub fn of(name: &str) -> Option<Self> {
-        let text = name.strip_prefix("operator")?.trim_start();
-        let place = overloadable().position(|[known, ..]| known == text)?;
+        let text = name.strip_prefix("operator")?;
+        let place = overloadable().position(|[known, ..]| match known.as_bytes() {
+            [b'a'..=b'z', ..] => text.strip_prefix(' ') == Some(known),
+            _ => known == text,
+        })?;
         u8::try_from(place).ok().map(Overloadable)
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// `unit = { any-declaration }`, up to a place.
     pub fn declarations(&mut self, context: Context, close: usize) -> Vec<Decl> {
         let mut decls = Vec::new();
@@ -30,7 +30,7 @@ impl Parser<'_> {
     }
 
     /// What a production gives, and where it stands.
-    pub fn decl(&mut self, production: impl FnOnce(&mut Self) -> Parsed<DeclKind>) -> Parsed<Decl> {
+    pub fn decl(&mut self, production: impl Rule<'a, DeclKind>) -> Parsed<Decl> {
         let start = self.at;
         let kind = production(self)?;
         Ok(Decl { kind, span: self.since(start) })
@@ -55,20 +55,12 @@ impl Parser<'_> {
             Word::Asm if file => Err(self.refuse(Code::E0241, "file-scope `asm` is", "")),
             Word::Refused(Refusal::Template) => Ok(self.refuse_template()),
             Word::Refused(Refusal::Access) => {
-                self.refuse_word(Refusal::Access)?;
-                Ok(DeclKind::Empty)
-            }
-            Word::Refused(Refusal::Catch) => {
-                // Its `try` was refused.
+                self.refuse_word(Refusal::Access);
                 self.at += 1;
-                self.skip_parentheses();
-                self.skip_item();
+                self.eat(T::Colon);
                 Ok(DeclKind::Empty)
             }
             Word::Name if self.eat(T::Semi) => Ok(DeclKind::Empty),
-            Word::Name if context == Context::Member && self.is(T::Tilde) => {
-                Err(self.refuse(Code::E0223, "destructors are", ""))
-            }
             _ => match self.pragma()? {
                 Some(pragma) if file && matches!(pragma.kind, PragmaKind::Cdp(_)) => {
                     Ok(pragma.into())
@@ -118,9 +110,7 @@ impl Parser<'_> {
             }
         }
         if !self.is(T::LBrace) {
-            let message = "expected `{` after the name of the namespace";
-            self.error(Code::E0201, self.span_at(keyword), message);
-            return Err(Fault::Syntax);
+            return Err(self.expected("`{`"));
         }
         let outer = self.open_namespace(&names, inline);
         let decls = self.braced_declarations(Context::File);
@@ -202,7 +192,10 @@ impl Parser<'_> {
             self.symbols.set(name.name, Meaning::Type(ScopeId::NONE));
             AliasDecl { name, attrs, ty }.into()
         } else {
-            self.refuse_using(context)?;
+            if context == Context::Member {
+                let what = "using-declarations of members are";
+                return Err(self.refuse(Code::E0239, what, "declare the member here"));
+            }
             let names = self.list(|p| {
                 let (name, meaning) = p.path_name("a name")?;
                 if let Some(meaning) = meaning {
@@ -219,11 +212,11 @@ impl Parser<'_> {
 
     /// A possibly qualified name that must be here, and what it means.
     fn path_name(&mut self, wanted: &str) -> Parsed<(QualName, Option<Meaning>)> {
-        if !self.is_path_at(self.at) && self.word() != Word::Operator {
+        if !self.is_path_at(self.at) {
             return Err(self.expected(wanted));
         }
         let path = self.path(self.at);
-        Ok((self.qual_name(&path), path.meaning))
+        Ok((self.qual_name(&path)?, path.meaning))
     }
 
     pub fn ident(&mut self) -> Parsed<Ident> {
@@ -273,10 +266,9 @@ impl Parser<'_> {
                 return Ok(FunctionDef { specs, declarator, body }.into());
             }
             if self.begins_body(&item) {
-                let span = item.declarator.name.map_or(item.span, |name| name.base.span);
                 let what = "functions inside functions are";
                 let cure = "define it at file scope, before this function";
-                return Err(self.outside(Code::E0238, span, what, cure));
+                return Err(self.outside(Code::E0238, item.span, what, cure));
             }
             declarators.push(item);
             more = self.eat(T::Comma);
@@ -304,10 +296,7 @@ impl Parser<'_> {
         match self.kind() {
             Some(T::LParen | T::Star | T::Amp | T::AndAnd | T::ColonColon) => false,
             Some(T::Colon) => specs.context != Context::Member,
-            Some(T::Ident) => {
-                let declares = self.is_name() || self.word() == Word::Operator;
-                !declares || specs.body && self.begins_next_declaration()
-            }
+            Some(T::Ident) => !self.is_name() || specs.body && self.begins_next_declaration(),
             _ => true,
         }
     }
@@ -320,45 +309,24 @@ impl Parser<'_> {
             true => self.no_declarator(),
             false => self.declarator(specs, false)?,
         };
-        self.declarator_attributes(&mut declarator.attrs)?;
+        // `} T` may lack its `;` before `__device__ float f();`.
+        if !self.begins_next_declaration() {
+            self.attributes(&mut declarator.attrs)?;
+        }
         let mut bit_width = None;
         let mut init = None;
         if specs.context == Context::Member && self.eat(T::Colon) {
             bit_width = Some(Box::new(self.assignment()?));
             self.attributes(&mut declarator.attrs)?;
         } else {
-            let function = is_function(&declarator);
-            if function {
-                self.refuse_special_function()?;
+            if self.word() == Word::Asm {
+                return Err(self.refuse(Code::E0241, "naming a symbol with `asm` is", ""));
             }
-            if !(specs.typedef || function && self.is(T::LBrace)) {
+            if !(specs.typedef || is_function(&declarator) && self.is(T::LBrace)) {
                 init = self.initialiser()?.map(Box::new);
             }
         }
         Ok(InitDeclarator { declarator, bit_width, init, span: self.since(start) })
-    }
-
-    /// Attributes, and the refused `asm("symbol")`, after a declarator.
-    fn declarator_attributes(&mut self, attrs: &mut Vec<Attr>) -> Parsed<()> {
-        let is_other = |at: &usize| self.word_at(*at) != Word::Attribute;
-        let after = (self.at..).find(is_other).unwrap_or(self.at);
-        if self.starts_line(self.at) && after > self.at && self.type_end(after).is_some() {
-            // `} T` without its `;` before `__device__ float f();`
-            return Ok(());
-        }
-        loop {
-            self.attributes(attrs)?;
-            match self.word() {
-                Word::Asm => {
-                    self.refuse(Code::E0241, "naming a symbol with `asm` is", "");
-                    self.at += 1;
-                    self.skip_parentheses();
-                }
-                Word::Refused(Refusal::Try) => self.refuse_word(Refusal::Try)?,
-                Word::Refused(refusal @ Refusal::Constraint) => self.refuse_word(refusal)?,
-                _ => return Ok(()),
-            }
-        }
     }
 
     // initialiser = "=" initialiser-clause | braces | "(" clauses ")"
@@ -401,10 +369,6 @@ impl Parser<'_> {
     // item       = initialiser-clause | designator { designator } [ "=" ] initialiser-clause
     // designator = "." name | "[" expression "]"
     fn init_item(&mut self) -> Parsed<InitItem> {
-        if self.is_name() && self.kind_at(self.at + 1) == Some(T::Colon) {
-            let cure = format!("write `.{} =`", self.text_at(self.at));
-            return Err(self.refuse(Code::E0238, "GNU's designators with `:` are", &cure));
-        }
         let mut designators = Vec::new();
         while let Some(designator) = self.designator()? {
             designators.push(designator);
@@ -423,16 +387,7 @@ impl Parser<'_> {
                 Some(Designator::Field(self.member_name()?))
             }
             Some(T::LBracket) if !self.is_lambda() => {
-                let index = self.group("`]`", |p| {
-                    let first = p.expression()?;
-                    if p.is(T::Ellipsis) {
-                        let cure = "write a designator for each element, or assign in a loop";
-                        let what = "ranges of designators (`[a ... b]`) are";
-                        return Err(p.refuse(Code::E0238, what, cure));
-                    }
-                    Ok(first)
-                })?;
-                Some(Designator::Index(index))
+                Some(Designator::Index(self.group("`]`", Self::expression)?))
             }
             _ => None,
         })

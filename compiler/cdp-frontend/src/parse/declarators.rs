@@ -41,40 +41,24 @@ impl Parser<'_> {
     /// `{ pointer }`, the innermost first as the tree has them.
     pub fn pointers(&mut self) -> Parsed<(Vec<DeclaratorPart>, Vec<Attr>)> {
         let (mut parts, mut attrs) = (Vec::new(), Vec::new());
-        while let Some(part) = self.pointer(&mut attrs)? {
-            parts.push(part);
-        }
-        parts.reverse();
-        Ok((parts, attrs))
-    }
-
-    fn pointer(&mut self, attrs: &mut Vec<Attr>) -> Parsed<Option<DeclaratorPart>> {
-        let start = self.at;
-        if self.is_name() && self.kind_at(start + 1) == Some(T::ColonColon) {
-            let path = self.path(start);
-            if self.kind_at(path.end) == Some(T::ColonColon) {
-                self.refuse_odd_scope(&path);
-                return self.pointer(attrs);
-            }
-        }
-        let Some(kind @ (T::Star | T::Amp | T::AndAnd)) = self.kind() else { return Ok(None) };
-        self.at += 1;
-        let mut quals = Qualifiers::default();
-        if kind != T::AndAnd {
+        while let Some(kind @ (T::Star | T::Amp | T::AndAnd)) = self.kind() {
+            let (start, mut quals) = (self.at, Qualifiers::default());
+            self.at += 1;
             loop {
-                if self.word() == Word::Qualifier {
+                if kind != T::AndAnd && self.word() == Word::Qualifier {
                     self.qualifier(&mut quals);
-                } else if kind != T::Star || !self.attribute(attrs)? {
+                } else if kind != T::Star || !self.attribute(&mut attrs)? {
                     break;
                 }
             }
+            let span = self.since(start);
+            parts.push(match kind {
+                T::Star => DeclaratorPart::Pointer { quals, span },
+                _ => DeclaratorPart::Reference { rvalue: kind == T::AndAnd, quals, span },
+            });
         }
-        let span = self.since(start);
-        let part = match kind {
-            T::Star => DeclaratorPart::Pointer { quals, span },
-            _ => DeclaratorPart::Reference { rvalue: kind == T::AndAnd, quals, span },
-        };
-        Ok(Some(part))
+        parts.reverse();
+        Ok((parts, attrs))
     }
 
     // direct = [ declared-name | "(" declarator ")" ] { "[" [ expression ] "]" | function }
@@ -90,10 +74,8 @@ impl Parser<'_> {
         if grouped && (must_name || !parameters(self, self.at + 1)) {
             declarator = self.group("`)`", |p| p.declarator(specs, true))?;
             named = declarator.name.is_some();
-        } else if specs.context != Context::TypeName
-            && (self.is_path_at(self.at) || self.word() == Word::Operator)
-        {
-            declarator.name = Some(self.declared_name());
+        } else if specs.context != Context::TypeName && self.is_path_at(self.at) {
+            declarator.name = Some(self.declared_name()?);
             named = true;
         } else if must_name {
             return Err(self.expected("a name"));
@@ -130,7 +112,7 @@ impl Parser<'_> {
     }
 
     /// The name that is declared.
-    fn declared_name(&mut self) -> QualName {
+    fn declared_name(&mut self) -> Parsed<QualName> {
         let path = self.path(self.at);
         // The parameters and body of `int a::f(T)` see the names of `a`.
         if path.is_qualified()
@@ -150,24 +132,13 @@ impl Parser<'_> {
         }
     }
 
-    // function = "(" parameters ")" qualifiers [ "noexcept" [ "(" ... ")" ] ] [ "->" type-name ]
+    // function = "(" parameters ")" [ "noexcept" [ "(" ... ")" ] ] [ "->" type-name ]
     /// The names of parameters last as long as the declarator and the body that may follow: the scope
     /// is [`Parser::declaration`]'s. Attributes behind a type after `->` are the function's.
     fn function_part(&mut self, attrs: &mut Vec<Attr>) -> Parsed<DeclaratorPart> {
         let start = self.at;
-        let (mut params, variadic) = self.group("`,` or `)`", Self::parameters)?;
+        let (params, variadic) = self.group("`,` or `)`", Self::parameters)?;
         let span = self.since(start);
-        if let [only] = params.as_slice()
-            && only.declarator.name.is_none()
-            && only.declarator.parts.is_empty()
-            && matches!(only.specs.ty.kind, TypeSpecKind::Builtin(Basic::Void))
-        {
-            params.clear();
-        }
-        let quals = self.qualifiers();
-        if let Some(span) = quals.const_.or(quals.volatile).or(quals.restrict) {
-            self.error(Code::E0222, span, "only member functions are qualified");
-        }
         let is_noexcept = matches!(self.word(), Word::Noexcept | Word::Refused(Refusal::Throw));
         let noexcept = is_noexcept.then(|| self.pass());
         if is_noexcept {
@@ -187,9 +158,11 @@ impl Parser<'_> {
         Ok(DeclaratorPart::Function(part))
     }
 
-    // parameters = [ parameter { "," parameter } ] [ [ "," ] "..." ]
+    // parameters = "void" | [ parameter { "," parameter } ] [ [ "," ] "..." ]
     fn parameters(&mut self) -> Parsed<(Vec<Param>, Option<Span>)> {
         let (mut params, mut variadic) = (Vec::new(), None);
+        let none = self.is_text(self.at, "void") && self.kind_at(self.at + 1) == Some(T::RParen);
+        self.at += usize::from(none);
         let mut more = !self.is(T::RParen);
         while more && variadic.is_none() {
             if self.is(T::Ellipsis) {
@@ -218,6 +191,7 @@ impl Parser<'_> {
         let Some(name) = &declarator.name else { return self.expected("`;`") };
         let text = self.session.name(name.base.name);
         let owner = self.record.map_or("the record", |tag| self.session.name(tag));
+        self.lost.extend(self.record.filter(|_| name.operator.is_some()));
         let (code, kind, cure) = match name.operator {
             Some(_) => (Code::E0236, "operators", "write the operator as a free function".into()),
             None => {

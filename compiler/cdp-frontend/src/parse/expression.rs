@@ -78,7 +78,6 @@ impl Parser<'_> {
         while let Some((op, own)) = self.kind().and_then(BinaryOp::of)
             && own >= level
         {
-            self.refuse_operator();
             let (op_span, rhs) = (self.pass(), self.binary(own + 1)?);
             let span = self.session.sources.join(lhs.span, rhs.span);
             lhs = self.expr_at(BinaryExpr { op, op_span, lhs, rhs }, span);
@@ -93,11 +92,6 @@ impl Parser<'_> {
             // The type of `(unknown)x` is reported where it is read.
             Some(T::LParen) if self.is_type_name_at(start + 1) || self.is_unknown_cast(start) => {
                 return self.c_cast();
-            }
-            Some(T::AndAnd) if self.is_name_at(start + 1) => {
-                self.refuse(Code::E0238, "addresses of labels are", "");
-                self.at += 2;
-                ExprKind::Error
             }
             // A record has no `new` of its own that `::` would pass by.
             Some(T::ColonColon) if matches!(self.word_at(start + 1), Word::New | Word::Delete) => {

@@ -4,11 +4,11 @@
 
 use super::*;
 
-/// A name: `[ "::" ] { name "::" } ( name | "operator" op )`.
+/// A name: `[ "::" ] { name "::" } name`.
 #[derive(Clone, Copy)]
 pub(super) struct Path {
     pub start: usize,
-    /// The last name, or the word `operator`.
+    /// The last name.
     pub last: usize,
     /// After the whole name.
     pub end: usize,
@@ -48,64 +48,36 @@ impl Parser<'_> {
             };
             let goes_on = self.is_name_at(last)
                 && self.kind_at(last + 1) == Some(T::ColonColon)
-                && self.kind_at(last + 2) == Some(T::Ident)
-                && matches!(self.word_at(last + 2), Word::Name | Word::Operator);
+                && self.is_name_at(last + 2);
             if !goes_on {
-                let end = self.operator_end(last);
-                return Path { start, last, end, scope, meaning, in_std };
+                return Path { start, last, end: last + 1, scope, meaning, in_std };
             }
             match meaning {
                 Some(Meaning::Namespace(id) | Meaning::Type(id)) => scope = Some(id),
-                _ if symbol == self.std => in_std = true,
+                _ if symbol == self.vocabulary.std => in_std = true,
                 _ => known = false,
             }
             last += 2;
         }
     }
 
-    /// The place after a name or `operator+` and the like.
-    fn operator_end(&self, at: usize) -> usize {
-        match self.kind_at(at + 1) {
-            _ if self.word_at(at) != Word::Operator => at + 1,
-            Some(T::LParen | T::LBracket) => self.group_end(at + 1),
-            Some(T::Ident) if matches!(self.text_at(at + 1), "new" | "delete") => {
-                match self.kind_at(at + 2) {
-                    Some(T::LBracket) => self.group_end(at + 2),
-                    _ => at + 2,
-                }
-            }
-            Some(T::Ident | T::LBrace) | None => at + 1,
-            Some(kind) if kind.is_closer() => at + 1,
-            // `operator""_suffix`
-            Some(T::String) if self.kind_at(at + 2) == Some(T::Ident) => at + 3,
-            Some(_) => at + 2,
-        }
-    }
-
     /// The place after the type that begins here, if one does: specifiers without attributes.
     pub fn type_end(&self, start: usize) -> Option<usize> {
-        let mut at = start;
-        let mut typed = false;
-        loop {
-            match self.word_at(at) {
-                Word::Type | Word::Auto | Word::Refused(Refusal::Type) => {
-                    at += 1;
-                    typed = true;
-                }
-                Word::Qualifier => at += 1,
-                Word::Record | Word::Enum if !typed => {
-                    at += 1;
-                    at += usize::from(self.word_at(at) == Word::Record);
-                    at = self.path(at).end;
-                    typed = true;
-                }
-                _ if typed => return Some(at),
-                _ => {
-                    at = self.simple_type_end(at)?;
-                    typed = true;
-                }
-            }
+        let is_type = |at: usize| {
+            matches!(self.word_at(at), Word::Type | Word::Auto | Word::Refused(Refusal::Type))
+        };
+        let is_word = |at: usize| is_type(at) || self.word_at(at) == Word::Qualifier;
+        let after_words = |at: usize| (at..).find(|at| !is_word(*at));
+        let at = after_words(start)?;
+        if (start..at).any(is_type) {
+            return Some(at);
         }
+        let scoped = usize::from(self.word_at(at + 1) == Word::Record);
+        after_words(match self.word_at(at) {
+            Word::Record => self.path(at + 1).end,
+            Word::Enum => self.path(at + 1 + scoped).end,
+            _ => self.simple_type_end(at)?,
+        })
     }
 
     /// The place after the type at a place that is one word or name, as `T(x)` and `T{x}` have it.
@@ -129,14 +101,13 @@ impl Parser<'_> {
     /// Whether a new line begins here with what looks like the next declaration.
     pub fn begins_next_declaration(&self) -> bool {
         use Word::{Attribute, Auto, Enum, Name, Record, Storage, Type, Typedef};
-        let declares = match self.word() {
-            Type | Auto | Storage | Typedef | Record | Enum | Attribute => true,
-            Name => self
-                .type_end(self.at)
-                .is_some_and(|end| self.is_name_at(end) || self.kind_at(end) == Some(T::Star)),
-            _ => false,
-        };
-        self.starts_line(self.at) && declares
+        let declares = |end| self.is_name_at(end) || self.kind_at(end) == Some(T::Star);
+        self.starts_line(self.at)
+            && match self.word() {
+                Type | Auto | Storage | Typedef | Record | Enum | Attribute => true,
+                Name => self.type_end(self.at).is_some_and(declares),
+                _ => false,
+            }
     }
 
     /// After a type that ends at `at`, where a statement began: `T(x)` or `T{x}` as an expression.
@@ -170,13 +141,11 @@ impl Parser<'_> {
 
     /// Whether a declaration begins here, at the start of a statement or of a statement's head.
     pub fn declares(&self) -> bool {
-        use Refusal::{Access, Catch, Consteval, Template, ThreadLocal, Typename, Virtual};
         let at = self.at;
         match self.word() {
             word if word.is_specifier() => true,
             Word::Auto | Word::Record | Word::Enum => true,
-            Word::Refused(Access | Catch | Consteval | Template | ThreadLocal) => true,
-            Word::Refused(Refusal::Type | Typename | Virtual) => true,
+            Word::Refused(refusal) => refusal.is_alone() || refusal == Refusal::Template,
             Word::Type | Word::Typeof => {
                 !self.simple_type_end(at).is_some_and(|end| self.is_construction(end))
             }
@@ -188,8 +157,8 @@ impl Parser<'_> {
     fn name_declares(&self) -> bool {
         let path = self.path(self.at);
         let next = self.kind_at(path.end);
-        if self.word_at(path.last) == Word::Operator || next == Some(T::ColonColon) {
-            return next == Some(T::ColonColon);
+        if next == Some(T::ColonColon) {
+            return true;
         }
         if matches!(path.meaning, Some(Meaning::Type(_))) {
             return !self.is_construction(path.end);
@@ -239,11 +208,8 @@ impl Parser<'_> {
     /// `(name *)`, `(name)x`.
     pub fn is_unknown_cast(&self, open: usize) -> bool {
         let path = self.path(open + 1);
-        if !self.is_path_at(open + 1) || self.word_at(path.last) == Word::Operator {
-            return false;
-        }
         let at = self.after_pointers(path.end);
-        if self.kind_at(at) != Some(T::RParen) {
+        if !self.is_path_at(open + 1) || self.kind_at(at) != Some(T::RParen) {
             return false;
         }
         let operand = matches!(self.kind_at(at + 1), Some(T::Number | T::Char | T::String))
@@ -289,9 +255,6 @@ impl Parser<'_> {
         let close = self.group_end(open) - 1;
         let mut at = open + 1;
         while at < close {
-            if self.kind_at(at) == Some(T::Ellipsis) {
-                return true;
-            }
             if !self.could_be_parameter(at, function_like) {
                 return false;
             }
@@ -307,17 +270,19 @@ impl Parser<'_> {
             let two_names = self.is_name_at(at) && self.is_name_at(next);
             let attribute = [at, next].iter().all(|at| self.kind_at(*at) == Some(T::LBracket));
             let named = two_names || function_like && self.is_name_at(at);
-            return self.word_at(at).is_specifier() || named || attribute;
+            let other = attribute || self.kind_at(at) == Some(T::Ellipsis);
+            return self.word_at(at).is_specifier() || named || other;
         };
         match self.kind_at(end) {
             Some(T::LBrace) => false,
             // `int(x)` declares x, unless more of an expression follows.
             Some(T::LParen) => {
-                let (inner, close) = (end + 1, self.group_end(end) - 1);
-                let (first, next) = (self.kind_at(inner), self.kind_at(close + 1));
-                let declares = matches!(first, Some(T::Star | T::Amp | T::AndAnd | T::RParen))
-                    || self.is_specifier_at(inner)
-                    || self.is_name_at(inner) && inner + 1 == close;
+                let (first, close) = (self.after_pointers(end + 1), self.group_end(end) - 1);
+                let declares = first > end + 1
+                    || first == close
+                    || self.is_specifier_at(first)
+                    || self.is_name_at(first) && first + 1 == close;
+                let next = self.kind_at(close + 1);
                 declares
                     && matches!(next, Some(T::Comma | T::RParen | T::LParen | T::LBracket | T::Eq))
             }

@@ -33,16 +33,16 @@ use std::path::PathBuf;
 use crate::ast::*;
 use crate::diagnostics::{Code, Diagnostics, NAME_IT_CU};
 use crate::headers::declaring_type;
-use crate::intern::Symbol;
+use crate::intern::{FastSet, Symbol};
 use crate::lex::TokenKind as T;
 use crate::preprocess::{FileLoader, MemoryLoader, PreprocessOptions, Preprocessed, preprocess};
 use crate::scopes::ScopeId;
 use crate::session::Session;
 use crate::source::Span;
-use crate::words::{Passed, Refusal, Word};
+use crate::words::{Refusal, Word};
 use crate::{literal, tokens};
 use lookahead::Path;
-use parser::{Fault, Parsed, Parser};
+use parser::{Fault, Parsed, Parser, Rule};
 use specifiers::{Context, Specifiers};
 use symbols::Meaning;
 pub(crate) use symbols::Vocabulary;
@@ -91,7 +91,20 @@ pub fn parse_tokens(session: &mut Session, mut preprocessed: Preprocessed) -> Pa
     let dependencies = std::mem::take(&mut preprocessed.dependencies);
     let (end, vocabulary) = (preprocessed.end, session.vocabulary());
     let tokens = tokens::prepare(preprocessed, &vocabulary.words, session, &mut diagnostics);
-    let mut parser = Parser::new(&tokens, end, &vocabulary, session, &mut diagnostics);
+    let mut parser = Parser {
+        session,
+        diagnostics: &mut diagnostics,
+        symbols: vocabulary.symbols.clone(),
+        vocabulary: &vocabulary,
+        tokens: &tokens,
+        at: 0,
+        end,
+        lost: FastSet::default(),
+        record: None,
+        depth: 0,
+        launches: Vec::new(),
+        unclosed: false,
+    };
     let decls = parser.declarations(Context::File, tokens.len());
     let unit = TranslationUnit { decls, lost: parser.lost };
     ParseOutput { unit, diagnostics, dependencies }

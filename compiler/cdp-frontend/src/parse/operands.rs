@@ -58,11 +58,6 @@ impl Parser<'_> {
         if !self.is(T::Ident) {
             return Err(self.expected("a name"));
         }
-        if self.kind_at(self.at + 1) == Some(T::ColonColon) {
-            self.refuse(Code::E0240, "qualified member names are", "");
-            self.at += 2;
-            return self.member_name();
-        }
         self.at += 1;
         Ok(self.ident_at(self.at - 1))
     }
@@ -97,17 +92,11 @@ impl Parser<'_> {
 
     /// The `>>` before a `(` that stands where the `>>>` of the open launch is missing.
     fn shift_in_place_of_close(&self) -> Option<usize> {
-        let (mut last, mut at) = (None, self.at);
-        while !self.is_closer_at(at) {
-            match self.kind_at(at)? {
-                T::LaunchClose => return None,
-                T::Semi => break,
-                T::Shr if self.kind_at(at + 1) == Some(T::LParen) => last = Some(at),
-                _ => {}
-            }
-            at = self.group_end(at);
-        }
-        last
+        let end = self.find(self.at, |kind| matches!(kind, T::LaunchClose | T::Semi));
+        let is_one = |at: &usize| {
+            [*at, at + 1].map(|at| self.kind_at(at)) == [Some(T::Shr), Some(T::LParen)]
+        };
+        (self.at..end).rev().find(is_one).filter(|_| self.kind_at(end) != Some(T::LaunchClose))
     }
 
     /// `"(" [ clauses ] ")"`, `clauses = initialiser-clause { "," initialiser-clause }`; one error in the place of all if
@@ -126,26 +115,23 @@ impl Parser<'_> {
         let kind = match self.kind() {
             Some(T::Ident) => self.word_operand(start)?,
             Some(T::ColonColon) if self.is_name_at(start + 1) => self.name_operand()?,
-            Some(T::ColonColon) if self.word_at(start + 1) == Word::Operator => self.plain_name(),
             Some(T::Number) => return Ok(self.number()),
             Some(T::Char) => return Ok(self.character()),
             Some(T::String | T::RawString) => self.string().into(),
-            Some(T::LParen) if self.kind_at(start + 1) == Some(T::LBrace) => {
-                self.refuse(Code::E0238, "GNU statement expressions are", "write a function");
-                self.at = self.group_end(start);
-                ExprKind::Error
-            }
             Some(T::LParen) => ExprKind::Paren(Box::new(self.expression_inside("`,` or `)`"))),
-            Some(T::LBracket) if self.is_lambda() => return Ok(self.refuse_lambda()),
+            Some(T::LBracket) if self.is_lambda() => {
+                let cure = "write a `__device__` function, and pass what it captures as arguments";
+                return Err(self.refuse(Code::E0221, "lambda expressions are", cure));
+            }
             _ => return Err(self.unexpected(Code::E0207, "an expression")),
         };
         Ok(self.expr(kind, start))
     }
 
     fn word_operand(&mut self, start: usize) -> Parsed<ExprKind> {
-        use Word::{Bool, NamedCast, Noexcept, Nullptr, Offsetof, VaArg};
-        let (word, span) = (self.word(), self.span_at(start));
-        let passed = matches!(word, Bool | NamedCast | Noexcept | Nullptr | Offsetof | VaArg);
+        use Word::{Bool, NamedCast, Nullptr, Offsetof, VaArg};
+        let word = self.word();
+        let passed = matches!(word, Bool | NamedCast | Nullptr | Offsetof | VaArg);
         self.at += usize::from(passed);
         match word {
             Bool => Ok(ExprKind::Bool(self.is_text(start, "true"))),
@@ -153,15 +139,8 @@ impl Parser<'_> {
             NamedCast => self.named_cast(start),
             Offsetof => self.offset_of(),
             VaArg => self.va_arg(),
-            Noexcept => {
-                self.outside(Code::E0240, span, "the operator `noexcept` is", "");
-                self.skip_parentheses();
-                Ok(ExprKind::Error)
-            }
             Word::Name => self.name_operand(),
-            Word::Operator => Ok(self.plain_name()),
             Word::Type | Word::Typeof => self.construction(),
-            Word::Refused(refusal) => self.refused_operand(refusal),
             _ => Err(self.unexpected(Code::E0207, "an expression")),
         }
     }
@@ -171,7 +150,7 @@ impl Parser<'_> {
         match path.meaning {
             Some(Meaning::Type(_)) => return self.construction(),
             Some(Meaning::CudaTemplate) if self.kind_at(path.end) == Some(T::Lt) => {
-                let name = self.qual_name(&path);
+                let name = self.qual_name(&path)?;
                 self.at += 1;
                 let types = self.list(Self::type_name)?;
                 self.expect(T::Gt, "`,` or `>`")?;
@@ -179,24 +158,15 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        if self.kind_at(path.end) == Some(T::ColonColon) {
-            self.refuse_odd_scope(&path);
-            return Ok(self.operand()?.kind);
-        }
         if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
             return Ok(ExprKind::Error);
         }
-        Ok(self.plain_name())
-    }
-
-    fn plain_name(&mut self) -> ExprKind {
-        let path = self.path(self.at);
-        let name = self.qual_name(&path);
-        match name.as_plain() {
+        let name = self.qual_name(&path)?;
+        Ok(match name.as_plain() {
             Some(plain) if name.operator.is_none() => ExprKind::Name(plain),
             _ => name.into(),
-        }
+        })
     }
 
     // construction = simple-type ( "(" [ clauses ] ")" | braces )
@@ -248,16 +218,5 @@ impl Parser<'_> {
             p.expect(T::Comma, "`,`")?;
             Ok(VaArgExpr { list, ty: p.type_name()? }.into())
         })
-    }
-
-    /// A word of C++ outside the subset where an operand is expected.
-    fn refused_operand(&mut self, refusal: Refusal) -> Parsed<ExprKind> {
-        self.refuse_word(refusal)?;
-        match refusal {
-            Refusal::Type => self.skip_parentheses(),
-            _ if refusal.report().3 == Passed::Alone => return Ok(self.operand()?.kind),
-            _ => {}
-        }
-        Ok(ExprKind::Error)
     }
 }

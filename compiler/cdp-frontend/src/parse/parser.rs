@@ -6,13 +6,11 @@
 //! ([`Parser::group`]), which always end at their partner, and statements, members and external
 //! declarations, which pass over the rest of themselves.
 
-use super::symbols::{Symbols, Vocabulary};
+use super::symbols::Symbols;
 use super::*;
 use crate::diagnostics::Diagnostic;
-use crate::intern::FastSet;
 use crate::lex::Flags;
 use crate::tokens::Packed;
-use crate::words::Words;
 
 /// Why a production ended early; it has been reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,56 +24,39 @@ pub(super) enum Fault {
 /// What a production gives.
 pub(super) type Parsed<X> = Result<X, Fault>;
 
+/// A production, perhaps with what it needs from around it.
+pub(super) trait Rule<'a, X>: FnOnce(&mut Parser<'a>) -> Parsed<X> {}
+
+impl<'a, X, F: FnOnce(&mut Parser<'a>) -> Parsed<X>> Rule<'a, X> for F {}
+
+/// A production of which a list is made.
+pub(super) type Item<'a, X> = fn(&mut Parser<'a>) -> Parsed<X>;
+
 /// The state.
 pub(super) struct Parser<'a> {
     pub session: &'a mut Session,
     pub diagnostics: &'a mut Diagnostics,
-    pub words: &'a Words,
+    pub vocabulary: &'a Vocabulary,
     pub symbols: Symbols,
     pub tokens: &'a Packed,
     /// The next token.
     pub at: usize,
     /// Where the file ends.
     pub end: Span,
-    pub std: Symbol,
     /// Names that were reported as unknown types, each once, and those of declarations that were given up.
     pub lost: FastSet<Symbol>,
     /// The tag of the record whose members are read.
     pub record: Option<Symbol>,
     /// Productions of expressions and statements inside each other.
-    depth: u32,
+    pub depth: u32,
     /// The open `<<<`, innermost last.
     pub launches: Vec<usize>,
     /// Inside a `(` or `[` whose partner was put in: nobody knows what belongs inside, and the bracket has had its
     /// report.
-    unclosed: bool,
+    pub unclosed: bool,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(
-        tokens: &'a Packed,
-        end: Span,
-        vocabulary: &'a Vocabulary,
-        session: &'a mut Session,
-        diagnostics: &'a mut Diagnostics,
-    ) -> Self {
-        Parser {
-            session,
-            diagnostics,
-            words: &vocabulary.words,
-            symbols: vocabulary.symbols.clone(),
-            tokens,
-            at: 0,
-            end,
-            std: vocabulary.std,
-            lost: FastSet::default(),
-            record: None,
-            depth: 0,
-            launches: Vec::new(),
-            unclosed: false,
-        }
-    }
-
     // ---- Tokens ----------------------------------------------------------------------------------
 
     pub fn kind_at(&self, at: usize) -> Option<T> {
@@ -100,7 +81,7 @@ impl<'a> Parser<'a> {
     /// The word at a place; [`Word::Name`] also for what is no word.
     pub fn word_at(&self, at: usize) -> Word {
         match self.tokens.kind(at) {
-            Some(T::Ident) => self.words.get(self.tokens.symbol(at)),
+            Some(T::Ident) => self.vocabulary.words.get(self.tokens.symbol(at)),
             _ => Word::Name,
         }
     }
@@ -204,6 +185,9 @@ impl<'a> Parser<'a> {
         if self.unclosed || self.is_put_in(self.at) {
             return Fault::Syntax;
         }
+        if let Some(fault) = self.refuse_here(wanted) {
+            return fault;
+        }
         let launch = self.launches.last().map(|open| self.span_at(*open));
         if self.is(T::LaunchClose) && launch.is_none() {
             self.error(Code::E0201, span, "`>>>` without `<<<`");
@@ -230,20 +214,12 @@ impl<'a> Parser<'a> {
     }
 
     // [ token production ]
-    pub fn after<X>(
-        &mut self,
-        token: T,
-        production: impl FnOnce(&mut Self) -> Parsed<X>,
-    ) -> Parsed<Option<X>> {
+    pub fn after<X>(&mut self, token: T, production: impl Rule<'a, X>) -> Parsed<Option<X>> {
         if self.eat(token) { production(self).map(Some) } else { Ok(None) }
     }
 
     /// `[ production ]` before a token that cannot begin it.
-    pub fn unless<X>(
-        &mut self,
-        token: T,
-        production: impl FnOnce(&mut Self) -> Parsed<X>,
-    ) -> Parsed<Option<X>> {
+    pub fn unless<X>(&mut self, token: T, production: impl Rule<'a, X>) -> Parsed<Option<X>> {
         if self.is(token) { Ok(None) } else { production(self).map(Some) }
     }
 
@@ -283,11 +259,7 @@ impl<'a> Parser<'a> {
     /// What stands between the bracket here and its partner. Afterwards the parser is behind the
     /// partner, whatever was found between them; `wanted` is what may follow the contents. Where a `)` or `]` had to
     /// be put in nobody knows what belongs inside, so that nothing is said of it.
-    pub fn group<X>(
-        &mut self,
-        wanted: &str,
-        contents: impl FnOnce(&mut Self) -> Parsed<X>,
-    ) -> Parsed<X> {
+    pub fn group<X>(&mut self, wanted: &str, contents: impl Rule<'a, X>) -> Parsed<X> {
         let close = self.group_end(self.at) - 1;
         let launches = std::mem::take(&mut self.launches);
         let (unclosed, around) = (self.is_put_in(close) && !self.is(T::LBrace), self.unclosed);
@@ -304,20 +276,12 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands between the parentheses that must be here.
-    pub fn parenthesised<X>(
-        &mut self,
-        wanted: &str,
-        contents: impl FnOnce(&mut Self) -> Parsed<X>,
-    ) -> Parsed<X> {
+    pub fn parenthesised<X>(&mut self, wanted: &str, contents: impl Rule<'a, X>) -> Parsed<X> {
         if self.is(T::LParen) { self.group(wanted, contents) } else { Err(self.expected("`(`")) }
     }
 
     /// `items = { item "," } [ item ]`, up to a bracket; after an error, what could be read.
-    pub fn items<X>(
-        &mut self,
-        wanted: &str,
-        mut item: impl FnMut(&mut Self) -> Parsed<X>,
-    ) -> (Vec<X>, Parsed<()>) {
+    pub fn items<X>(&mut self, wanted: &str, item: Item<'a, X>) -> (Vec<X>, Parsed<()>) {
         let close = self.group_end(self.at) - 1;
         let mut items = Vec::new();
         let result = self.group(wanted, |p| {
@@ -334,7 +298,7 @@ impl<'a> Parser<'a> {
     }
 
     // list = item { "," item }
-    pub fn list<X>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<X>) -> Parsed<Vec<X>> {
+    pub fn list<X>(&mut self, item: Item<'a, X>) -> Parsed<Vec<X>> {
         let mut list = vec![item(self)?];
         while self.eat(T::Comma) {
             list.push(item(self)?);
@@ -344,11 +308,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `[ list ]` before a token that cannot begin an item.
-    pub fn list_before<X>(
-        &mut self,
-        end: T,
-        item: impl FnMut(&mut Self) -> Parsed<X>,
-    ) -> Parsed<Vec<X>> {
+    pub fn list_before<X>(&mut self, end: T, item: Item<'a, X>) -> Parsed<Vec<X>> {
         if self.is(end) { Ok(Vec::new()) } else { self.list(item) }
     }
 
@@ -361,11 +321,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A production inside another of its kind, refused where the tree would become too deep to walk.
-    pub fn nested<X>(
-        &mut self,
-        what: &str,
-        production: impl FnOnce(&mut Self) -> Parsed<X>,
-    ) -> Parsed<X> {
+    pub fn nested<X>(&mut self, what: &str, production: impl Rule<'a, X>) -> Parsed<X> {
         if self.depth >= MAX_DEPTH {
             return Err(self.too_deep(what, self.span_at(self.at)));
         }

@@ -11,7 +11,7 @@ impl Parser<'_> {
         let mut attrs = Vec::new();
         self.attributes(&mut attrs)?;
         let (tag, scope) = self.tag()?;
-        self.refuse_bases();
+        self.refuse_bases()?;
         let members = self.body(&tag, |p| {
             let first = p.at + 1;
             let public =
@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
         let path = self.path(self.at);
         let symbol = self.symbol_at(path.last);
-        let name = self.qual_name(&path);
+        let name = self.qual_name(&path)?;
         if self.is_text(self.at, "final") {
             self.at += 1;
         }
@@ -107,18 +107,12 @@ impl Parser<'_> {
         Ok(Enumerator { name, value })
     }
 
-    /// `: public Base`, passed up to the body.
-    fn refuse_bases(&mut self) {
-        if !self.is(T::Colon) {
-            return;
-        }
-        let at = self.find(self.at, |kind| matches!(kind, T::LBrace | T::Semi));
-        if self.kind_at(at) == Some(T::LBrace) {
-            let span = self.span_at(self.at);
-            self.outside(Code::E0225, span, "inheritance is", "make the base a member");
-            let tag = self.symbol_at(self.at - 1);
-            self.lost.insert(tag);
-            self.at = at;
+    /// `: public Base`, before a body.
+    fn refuse_bases(&mut self) -> Parsed<()> {
+        let end = self.find(self.at, |kind| matches!(kind, T::LBrace | T::Semi));
+        match self.is(T::Colon) && self.kind_at(end) == Some(T::LBrace) {
+            true => Err(self.refuse(Code::E0225, "inheritance is", "make the base a member")),
+            false => Ok(()),
         }
     }
 }

@@ -1,7 +1,48 @@
-//! What the subset leaves out, where several productions meet it. Each construct is named and passed as
-//! a whole; what only one production meets is refused there.
+//! What the subset leaves out. A construct is refused where something else is wanted and it stands there, found by
+//! the tokens around; the statement or declaration is passed as a whole. What could be read otherwise is refused by
+//! the production that meets it.
 
 use super::*;
+
+/// Declares constructs. A row: what is wanted, if that matters; the tokens before the place and those that begin
+/// there, of which `name` is any and `own` that of the record; the code; what is refused, with its verb; what to
+/// write instead, unless it is empty.
+macro_rules! constructs {
+    ($($wanted:literal $before:literal $here:literal: $code:ident, $what:literal, $cure:literal;)*) => {
+        const CONSTRUCTS: &[([&str; 3], Code, &str, &str)] =
+            &[$(([$wanted, $before, $here], Code::$code, $what, $cure),)*];
+    };
+}
+
+constructs! {
+    "" "" ".*": E0237, "pointers to members are", "";
+    "" "" "->*": E0237, "pointers to members are", "";
+    "" "::" "*": E0237, "pointers to members are", "";
+    "" "::" "~": E0223, "destructors are", "";
+    "" "" "<=>": E0240, "the three-way comparison `<=>` is", "";
+    "" ". name" "::": E0240, "qualified member names are", "";
+    "" "-> name" "::": E0240, "qualified member names are", "";
+    "" "goto" "*": E0228, "a computed `goto` is", "use a `switch` in a loop";
+    "" "auto" "[": E0232, "structured bindings are", "give the object a name, and use its members";
+    "" "auto &" "[": E0232, "structured bindings are", "give the object a name, and use its members";
+    "" "auto &&" "[": E0232, "structured bindings are", "give the object a name, and use its members";
+    "" "using" "enum":
+        E0239, "`using enum` is", "write the enumerators with the enumeration's name before `::`";
+    "a declaration" "" "~": E0223, "destructors are", "";
+    "a declaration" "" "operator": E0236, "conversion functions are", "";
+    "an expression" "(" "{": E0238, "GNU statement expressions are", "write a function";
+    "an expression" "" "&&": E0238, "addresses of labels are", "";
+    "an expression" "" "noexcept": E0240, "the operator `noexcept` is", "";
+    "an expression" "=" "default": E0239, "functions with `= default` are", "leave the declaration out";
+    "an expression" "= delete" ";": E0239, "functions with `= delete` are", "leave the declaration out";
+    "`,` or `}`" "name" ":": E0238, "GNU's designators with `:` are", "write `.name =`";
+    "" "own (" "": E0223, "constructors are",
+        "fill the members with an initialiser, or write a function that returns one";
+    "" ")" "const": E0222, "qualified functions are", "";
+    "`]`" "" "...": E0238, "ranges of designators (`[a ... b]`) are",
+        "write a designator for each element, or assign in a loop";
+    "`(`" "" "goto": E0228, "`asm goto` is", "let the assembly set a variable, and branch on it";
+}
 
 impl Parser<'_> {
     /// The error of a construct outside the subset: `what` it is, with its verb, and what to write instead,
@@ -19,47 +60,48 @@ impl Parser<'_> {
         self.outside(code, self.span_at(self.at), what, cure)
     }
 
-    /// A word of C++ outside the subset, and what its kind says is passed with it.
-    pub fn refuse_word(&mut self, refusal: Refusal) -> Parsed<()> {
-        if refusal == Refusal::Template {
-            self.refuse_template();
-            return Ok(());
-        }
-        let (code, what, cure, passed) = refusal.report();
+    /// The error of a refused word that stands here.
+    pub fn refuse_word(&mut self, refusal: Refusal) -> Fault {
+        let (code, what, cure) = refusal.report();
         let what = what.replace("WORD", &format!("`{}`", self.text_at(self.at)));
-        let fault = self.refuse(code, &what, cure);
-        match passed {
-            Passed::Alone => self.at += 1,
-            Passed::Operand => {
-                self.at += 1;
-                self.skip_angles();
-                self.skip_parentheses();
-            }
-            Passed::Expression => {
-                let ends = |kind| matches!(kind, T::Semi | T::Comma | T::Colon);
-                self.at = self.find(self.at, ends);
-            }
-            Passed::Item => return Err(fault),
-        }
-        if refusal == Refusal::Access {
-            self.eat(T::Colon);
-        }
-        Ok(())
+        self.refuse(code, &what, cure)
     }
 
-    fn skip_angles(&mut self) {
-        if self.is(T::Lt) {
-            self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
+    /// The error of what stands here in place of what is wanted, if the subset leaves it out. Names in brackets
+    /// that begin here would have been declared.
+    pub fn refuse_here(&mut self, wanted: &str) -> Option<Fault> {
+        if let Word::Refused(refusal) = self.word() {
+            return Some(self.refuse_word(refusal));
         }
+        let at = self.at;
+        let is = |at: usize, text: &str| match text {
+            "name" => self.is_name_at(at),
+            "own" => self.record == Some(self.symbol_at(at)),
+            _ => self.is_text(at, text),
+        };
+        let row = CONSTRUCTS.iter().find(|([in_place_of, before, here], ..)| {
+            let mut before = before.split_whitespace().rev().zip(1..);
+            let mut here = here.split_whitespace().zip(at..);
+            ["", wanted].contains(in_place_of)
+                && here.all(|(text, at)| is(at, text))
+                && before.all(|(text, back)| at >= back && is(at - back, text))
+        });
+        let ([_, before, here], code, what, cure) = row?;
+        let [before, here] = [before, here].map(|texts| texts.split_whitespace().count());
+        let names =
+            (at..self.group_end(at)).filter(|at| self.is(T::LBracket) && self.is_name_at(*at));
+        self.lost.extend(names.map(|at| self.symbol_at(at)).collect::<Vec<_>>());
+        Some(self.outside(*code, self.span(at - before, at + here), what, cure))
     }
 
     /// A template declaration, passed as a whole. Its name is remembered, so that uses with `<...>`
     /// are refused by name too.
     pub fn refuse_template(&mut self) -> DeclKind {
-        let (code, what, cure, _) = Refusal::Template.report();
-        self.refuse(code, what, cure);
+        self.refuse_word(Refusal::Template);
         self.at += 1;
-        self.skip_angles();
+        if self.is(T::Lt) {
+            self.at = self.angles_end(self.at).unwrap_or(self.at + 1);
+        }
         let head = self.at;
         self.skip_item();
         if let Some(name) = self.name_declared_in(head, self.at) {
@@ -111,90 +153,5 @@ impl Parser<'_> {
             at = self.group_end(at);
         }
         last_name
-    }
-
-    /// `[captures](parameters) { }`, passed.
-    pub fn refuse_lambda(&mut self) -> Expr {
-        let start = self.at;
-        let captures = self.group_end(start);
-        let span = self.span(start, captures);
-        let cure = "write a `__device__` function, and pass what it captures as arguments";
-        self.outside(Code::E0221, span, "lambda expressions are", cure);
-        self.at = self.find(captures, |kind| matches!(kind, T::LBrace | T::Semi));
-        if self.is(T::LBrace) {
-            self.at = self.group_end(self.at);
-        }
-        Expr { kind: ExprKind::Error, span, depth: 1 }
-    }
-
-    /// `.*`, `->*` and `<=>`, which are read as the operators most like them.
-    pub fn refuse_operator(&mut self) {
-        let (code, what) = match self.kind() {
-            Some(T::DotStar | T::ArrowStar) => (Code::E0237, "pointers to members are"),
-            Some(T::Spaceship) => (Code::E0240, "the three-way comparison `<=>` is"),
-            _ => return,
-        };
-        self.refuse(code, what, "");
-    }
-
-    /// `T::*` and `T::~T`; passed up to the `*` or `~`.
-    pub fn refuse_odd_scope(&mut self, path: &Path) {
-        let span = self.span_at(path.last);
-        self.at = path.end + 1;
-        match self.kind() {
-            Some(T::Star) => _ = self.outside(Code::E0237, span, "pointers to members are", ""),
-            Some(T::Tilde) => _ = self.outside(Code::E0223, span, "destructors are", ""),
-            _ => _ = self.error(Code::E0201, span, "expected a name after `::`"),
-        }
-    }
-
-    /// `S(` in the record `S`.
-    pub fn refuse_constructor(&mut self, path: &Path) -> Parsed<()> {
-        let own = self.record == Some(self.symbol_at(path.start));
-        if !own || self.kind_at(path.end) != Some(T::LParen) {
-            return Ok(());
-        }
-        let name = self.text_at(path.start);
-        let cure = format!(
-            "fill the members with an initialiser, `{name} x = {{ ... }};`, or write a function that returns one"
-        );
-        let what = format!("constructors (of `{name}`) are");
-        Err(self.outside(Code::E0223, self.span_at(path.start), &what, &cure))
-    }
-
-    /// `= delete;` and `= default;` after parameters.
-    pub fn refuse_special_function(&mut self) -> Parsed<()> {
-        let next = self.at + 1;
-        let word = ["delete", "default"].into_iter().find(|word| self.is_text(next, word));
-        let Some(word) = word.filter(|_| self.is(T::Eq)) else { return Ok(()) };
-        let what = format!("functions with `= {word}` are");
-        let span = self.span(self.at, next + 1);
-        Err(self.outside(Code::E0239, span, &what, "leave the declaration out"))
-    }
-
-    /// `auto [a, b] = ...`, after the specifiers. The names are lost.
-    pub fn refuse_bindings(&mut self) -> Parsed<()> {
-        let reference = matches!(self.kind(), Some(T::Amp | T::AndAnd));
-        let open = self.at + usize::from(reference);
-        if self.kind_at(open) != Some(T::LBracket) || self.kind_at(open + 1) == Some(T::LBracket) {
-            return Ok(());
-        }
-        for at in open..self.group_end(open) {
-            self.lost.extend(self.is_name_at(at).then(|| self.symbol_at(at)));
-        }
-        let cure = "give the object a name, and use its members";
-        Err(self.outside(Code::E0232, self.span_at(open), "structured bindings are", cure))
-    }
-
-    /// `using enum E;`, and `using Base::member;` in a record.
-    pub fn refuse_using(&mut self, context: Context) -> Parsed<()> {
-        let (what, cure) = if self.word() == Word::Enum {
-            ("`using enum` is", "write the enumerators with the enumeration's name before `::`")
-        } else if context == Context::Member {
-            ("using-declarations of members are", "declare the member here")
-        } else {
-            return Ok(());
-        };
-        Err(self.outside(Code::E0239, self.span_at(self.at - 1), what, cure))
     }
 }

@@ -9,9 +9,8 @@ pub(super) enum Context {
     /// A file, namespace or linkage block.
     #[default]
     File,
+    /// A block, or the head of a statement.
     Block,
-    /// The head of `if`, `switch`, `while` or `for`.
-    Head,
     /// A record.
     Member,
     Parameter,
@@ -78,9 +77,6 @@ impl Parser<'_> {
                 .help("write the type after the specifiers");
             TypeSpec { kind: TypeSpecKind::Error, span }
         });
-        if matches!(out.specs.ty.kind, TypeSpecKind::Auto) {
-            self.refuse_bindings()?;
-        }
         Ok(out)
     }
 
@@ -105,7 +101,14 @@ impl Parser<'_> {
                 out.words.push(at);
                 self.at += 1;
             }
-            Word::Refused(refusal) => return self.refused_specifier(refusal, out),
+            Word::Refused(refusal) if refusal.is_alone() => {
+                self.refuse_word(refusal);
+                self.at += 1;
+                if refusal == Refusal::Type {
+                    self.add_type(out, TypeSpecKind::Error, self.since(at));
+                }
+            }
+            Word::Refused(_) if !out.typed() => return Err(self.expected("a type")),
             Word::Attribute | Word::AttributeCall | Word::Alignas | Word::GnuAttribute => {
                 out.function_like |= matches!(
                     self.text_at(at),
@@ -114,21 +117,15 @@ impl Parser<'_> {
                 self.attribute(&mut out.specs.attrs)?;
             }
             word @ (Word::Auto | Word::Typeof | Word::Record | Word::Enum) => {
+                use TypeSpecKind::{Auto, TypeofExpr, TypeofType};
+                self.at += usize::from(word == Word::Auto);
                 let kind = match word {
                     Word::Record => self.record()?,
                     Word::Enum => self.enumeration()?,
-                    Word::Typeof => {
-                        self.type_or_expression(TypeSpecKind::TypeofType, TypeSpecKind::TypeofExpr)?
-                    }
-                    _ => {
-                        self.at += 1;
-                        TypeSpecKind::Auto
-                    }
+                    Word::Typeof => self.type_or_expression(TypeofType, TypeofExpr)?,
+                    _ => Auto,
                 };
                 self.add_type(out, kind, self.since(at));
-            }
-            Word::Operator if !out.typed() && context == Context::Member => {
-                return Err(self.refuse(Code::E0236, "conversion functions are", ""));
             }
             Word::Name if self.is_path_at(at) && !out.typed() => self.named_type(out, start)?,
             _ => return self.attribute(&mut out.specs.attrs),
@@ -143,30 +140,24 @@ impl Parser<'_> {
             TypeSpecKind::Enum(spec) => spec.enumerators.is_some(),
             _ => false,
         };
-        let ty = TypeSpec { kind, span };
-        let is_error = |ty: &TypeSpec| matches!(ty.kind, TypeSpecKind::Error);
-        if out.ty.as_ref().is_some_and(is_error) {
-            return;
-        }
-        if let Some(other) = out.ty.as_ref().filter(|_| !is_error(&ty)) {
-            self.error(Code::E0206, ty.span, "two types in one declaration")
+        let is_known = |kind: &TypeSpecKind| !matches!(kind, TypeSpecKind::Error);
+        let is_other = is_known(&kind);
+        let other = out.ty.replace(TypeSpec { kind, span });
+        if let Some(other) = other.filter(|other| is_other && is_known(&other.kind)) {
+            self.error(Code::E0206, span, "two types in one declaration")
                 .secondary(other.span, "the other type")
                 .help("if the two are separate declarations, put `;` between them");
         }
-        out.ty = Some(ty);
     }
 
     /// A name where the type is still to come: the type, or a mistake.
     fn named_type(&mut self, out: &mut Specifiers, start: usize) -> Parsed<()> {
         let path = self.path(self.at);
         let span = self.span(path.start, path.end);
-        if out.context == Context::Member {
-            self.refuse_constructor(&path)?;
-        }
-        if self.kind_at(path.end) == Some(T::ColonColon) {
-            self.refuse_odd_scope(&path);
-        } else if matches!(path.meaning, Some(Meaning::Type(_))) {
-            let name = self.qual_name(&path);
+        if matches!(path.meaning, Some(Meaning::Type(_)))
+            || self.kind_at(path.end) == Some(T::ColonColon)
+        {
+            let name = self.qual_name(&path)?;
             self.add_type(out, TypeSpecKind::Named(name), span);
         } else if let Some(end) = self.template_arguments(&path) {
             self.refuse_template_use(&path, end);
@@ -196,12 +187,11 @@ impl Parser<'_> {
         let next = self.kind_at(path.end);
         let ends = matches!(next, Some(T::Eq | T::Semi | T::Comma | T::LBracket));
         let only = path.start == start || !ends;
-        self.word_at(path.last) == Word::Operator
-            || match context {
-                Context::Parameter | Context::TypeName => false,
-                Context::Member => !only,
-                _ => !only || next == Some(T::LParen),
-            }
+        match context {
+            Context::Parameter | Context::TypeName => false,
+            Context::Member => !only,
+            _ => !only || next == Some(T::LParen),
+        }
     }
 
     /// A name that stands for a type and is none; reported once.
@@ -211,25 +201,24 @@ impl Parser<'_> {
             return;
         }
         let (span, last) = (self.span(path.start, path.end), self.span_at(path.last));
-        let name = self.session.names.resolve(symbol);
-        let message = format!("unknown type name `{name}`");
-        if self.diagnostics.is_full() {
-            // A finding that is only counted needs no cure.
-            self.error(Code::E0204, span, message);
-        } else if path.in_std {
+        if path.in_std {
             self.refuse_std(path, span);
-        } else if let Some(header) = declaring_type(name) {
-            let cure = format!("`#include <{header}>` declares it");
-            self.error(Code::E0204, span, message).help(cure);
-        } else {
+            return;
+        }
+        let name = self.session.names.resolve(symbol);
+        let (header, mut right) = (declaring_type(name), None);
+        // A finding that is only counted needs no cure.
+        if header.is_none() && !self.diagnostics.is_full() {
             let all = self.symbols.visible();
             let types = all.filter(|(_, meaning)| matches!(meaning, Some(Meaning::Type(_))));
             let names = types.map(|(symbol, _)| self.session.name(symbol));
-            let right = near::nearest_type(name, names).map(str::to_owned);
-            let found = self.error(Code::E0204, span, message);
-            if let Some(right) = right {
-                found.suggest("did you mean", last, right);
-            }
+            right = near::nearest_type(name, names).map(str::to_owned);
+        }
+        let cure = header.map(|header| format!("`#include <{header}>` declares it"));
+        let found = self.error(Code::E0204, span, format!("unknown type name `{name}`"));
+        found.help(cure.unwrap_or_default());
+        if let Some(right) = right {
+            found.suggest("did you mean", last, right);
         }
     }
 
@@ -254,54 +243,25 @@ impl Parser<'_> {
             return TypeSpecKind::Builtin(Basic::Int);
         }
         let what = if function { "return type" } else { "type" };
-        let found = self.error(Code::E0204, span, format!("`{name}` has no {what}"));
-        if function {
-            found
-                .help("write the type before it, for example `void`")
-                .note(format!("if `{name}` is meant to be a macro, no such macro is defined"));
-        } else {
-            found.help("write the type before it, for example `int` or `auto`");
-        }
+        let example = if function { "`void`" } else { "`int` or `auto`" };
+        let note = format!("if `{name}` is meant to be a macro, no such macro is defined");
+        self.error(Code::E0204, span, format!("`{name}` has no {what}"))
+            .help(format!("write the type before it, for example {example}"))
+            .note(if function { &note } else { "" });
         TypeSpecKind::Error
-    }
-
-    /// Words of C and C++ outside the subset that stand among specifiers.
-    fn refused_specifier(&mut self, refusal: Refusal, out: &mut Specifiers) -> Parsed<bool> {
-        let at = self.at;
-        if refusal == Refusal::Throw && out.typed() {
-            return Ok(false);
-        }
-        self.refuse_word(refusal)?;
-        match refusal.report().3 {
-            _ if refusal == Refusal::Type => {
-                self.add_type(out, TypeSpecKind::Error, self.since(at))
-            }
-            Passed::Alone => {}
-            _ => return Err(Fault::Refused),
-        }
-        Ok(true)
     }
 
     // word "(" ( type-name | expression ) ")"
     pub fn type_or_expression<X>(
         &mut self,
-        of_type: impl FnOnce(Box<TypeName>) -> X,
-        of_expression: impl FnOnce(Box<Expr>) -> X,
+        of_type: fn(Box<TypeName>) -> X,
+        of_expression: fn(Box<Expr>) -> X,
     ) -> Parsed<X> {
         self.at += 1;
         self.parenthesised("`)`", |p| match p.is_type_name_at(p.at) {
             true => p.type_name().map(Box::new).map(of_type),
             false => p.expression().map(Box::new).map(of_expression),
         })
-    }
-
-    // qualifiers = { "const" | "volatile" | "__restrict__" }
-    pub fn qualifiers(&mut self) -> Qualifiers {
-        let mut quals = Qualifiers::default();
-        while self.word() == Word::Qualifier {
-            self.qualifier(&mut quals);
-        }
-        quals
     }
 
     pub fn qualifier(&mut self, quals: &mut Qualifiers) {
@@ -350,45 +310,19 @@ impl Parser<'_> {
     }
 
     /// Passes a name, and gives it as the tree has it.
-    pub fn qual_name(&mut self, path: &Path) -> QualName {
+    pub fn qual_name(&mut self, path: &Path) -> Parsed<QualName> {
         let global = self.kind_at(path.start) == Some(T::ColonColon);
-        let scopes = match path.last - path.start {
-            0 => Vec::new(),
-            _ => (path.start..path.last)
-                .filter(|&at| self.kind_at(at) == Some(T::Ident))
-                .map(|at| self.ident_at(at))
-                .collect(),
-        };
-        let (base, operator) = match self.word_at(path.last) {
-            Word::Operator => self.operator_name(path),
-            _ => (self.ident_at(path.last), None),
-        };
-        let span = self.span(path.start, path.end);
+        let names = (path.start..path.last).filter(|at| self.kind_at(*at) == Some(T::Ident));
+        let scopes = names.map(|at| self.ident_at(at)).collect();
+        let (base, span) = (self.ident_at(path.last), self.span(path.start, path.end));
+        let operator = Overloadable::of(self.text_at(path.last));
+        if self.text_at(path.last).starts_with("operator\"") {
+            self.outside(Code::E0233, base.span, "user-defined literals are", "");
+        }
         self.at = path.end;
-        QualName { global, scopes, base, operator, span }
-    }
-
-    /// `operator+` as one name.
-    fn operator_name(&mut self, path: &Path) -> (Ident, Option<Overloadable>) {
-        let mut text = String::from("operator");
-        for at in path.last + 1..path.end {
-            if self.kind_at(at) == Some(T::Ident) {
-                text.push(' ');
-            }
-            text.push_str(self.text_at(at));
+        if self.eat(T::ColonColon) {
+            return Err(self.expected("a name"));
         }
-        let span = self.span(path.last, path.end);
-        if path.end == path.last + 1 {
-            self.lost.insert(self.symbol_at(path.last));
-            if self.kind_at(path.end) == Some(T::Ident) {
-                self.outside(Code::E0236, span, "conversion functions are", "");
-            } else {
-                self.error(Code::E0201, span.after(), "expected an operator after `operator`");
-            }
-        } else if text.contains('"') {
-            self.outside(Code::E0233, span, "user-defined literals are", "");
-        }
-        let operator = Overloadable::of(&text);
-        (Ident { name: self.session.names.intern(&text), span }, operator)
+        Ok(QualName { global, scopes, base, operator, span })
     }
 }

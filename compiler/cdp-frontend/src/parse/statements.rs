@@ -3,7 +3,7 @@
 
 use super::*;
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     // block = "{" { statement } "}"
     pub fn block(&mut self) -> Block {
         let start = self.at;
@@ -81,13 +81,10 @@ impl Parser<'_> {
 
     /// `[[fallthrough]]`, `[[likely]]`, `__attribute__((fallthrough))`: none changes what a program does.
     fn skip_statement_attribute(&mut self) -> bool {
-        let gnu = self.word() == Word::GnuAttribute;
-        let end = if gnu { Some(self.group_end(self.at + 1)) } else { self.std_attribute_end() };
-        let ends = |end: &usize| match self.kind_at(*end) {
-            Some(T::Semi) => true,
-            next => !gnu && next != Some(T::LBracket) && !self.is_specifier_at(*end),
-        };
-        let end = end.filter(ends);
+        let gnu = (self.word() == Word::GnuAttribute).then(|| self.group_end(self.at + 1));
+        let declares =
+            |end: usize| self.kind_at(end) == Some(T::LBracket) || self.is_specifier_at(end);
+        let end = gnu.or_else(|| self.std_attribute_end()).filter(|end| !declares(*end));
         self.at = end.unwrap_or(self.at);
         end.is_some()
     }
@@ -147,12 +144,17 @@ impl Parser<'_> {
             Word::For => self.for_statement(keyword)?,
             Word::Break => self.jump("`break`", StmtKind::Break)?,
             Word::Continue => self.jump("`continue`", StmtKind::Continue)?,
-            Word::Goto => self.goto_statement(keyword)?,
+            Word::Goto => self.goto_statement()?,
             Word::Return => self.return_statement()?,
             Word::Asm => self.asm_statement()?,
             Word::Refused(Refusal::Try) => {
-                self.refuse_word(Refusal::Try)?;
-                return self.bare_statement();
+                self.refuse_word(Refusal::Try);
+                self.at += 1;
+                let body = self.bare_statement();
+                while self.word() == Word::Refused(Refusal::Catch) {
+                    self.skip_item();
+                }
+                return body;
             }
             // It stays for the `if` around this statement.
             Word::Else => {
@@ -185,11 +187,7 @@ impl Parser<'_> {
     // ---- Branches and loops ------------------------------------------------------------------------
 
     /// `"(" ... ")"` after a keyword. What is wrong in it becomes `error`, and the body is read.
-    fn head<X>(
-        &mut self,
-        contents: impl FnOnce(&mut Self) -> Parsed<X>,
-        error: impl FnOnce(Expr) -> X,
-    ) -> Parsed<X> {
+    fn head<X>(&mut self, contents: impl Rule<'a, X>, error: fn(Expr) -> X) -> Parsed<X> {
         let (start, is_group) = (self.at, self.is(T::LParen));
         if is_group && let Ok(head) = self.group("`)`", contents) {
             return Ok(head);
@@ -316,7 +314,7 @@ impl Parser<'_> {
         let kind = if self.eat(T::Semi) {
             StmtKind::Empty
         } else if self.declares() {
-            StmtKind::Decl(self.decl(|p| p.declaration(Context::Head))?)
+            StmtKind::Decl(self.decl(|p| p.declaration(Context::Block))?)
         } else {
             let value = self.expression()?;
             self.expect(T::Semi, "`;` or `,`")?;
@@ -335,7 +333,7 @@ impl Parser<'_> {
 
     /// `specifiers init-declarator` in a head
     fn variable(&mut self) -> Parsed<SimpleDecl> {
-        let specs = self.specifiers(Context::Head)?;
+        let specs = self.specifiers(Context::Block)?;
         let declarators = vec![self.init_declarator(&specs)?];
         Ok(SimpleDecl { specs: specs.specs, declarators })
     }
@@ -347,11 +345,7 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    fn goto_statement(&mut self, keyword: Span) -> Parsed<StmtKind> {
-        if self.is(T::Star) {
-            let cure = "use a `switch` in a loop";
-            return Err(self.outside(Code::E0228, keyword, "a computed `goto` is", cure));
-        }
+    fn goto_statement(&mut self) -> Parsed<StmtKind> {
         let name = self.ident()?;
         self.semicolon("this statement", "`;`")?;
         Ok(StmtKind::Goto(name))
@@ -378,10 +372,6 @@ impl Parser<'_> {
                 volatile = volatile.or(Some(self.span_at(self.at)));
             }
             self.at += 1;
-        }
-        if self.is_text(self.at, "goto") {
-            let cure = "let the assembly set a variable, and branch on it";
-            return Err(self.refuse(Code::E0228, "`asm goto` is", cure));
         }
         let asm = self.parenthesised("`:` or `)`", |p| {
             let template = p.required_string()?;

@@ -1,12 +1,11 @@
 //! Tokens as the parser holds them: twelve bytes each instead of twenty-four, since a large program's tokens
 //! and its tree are in memory together. What few tokens need stands beside them.
 
+use super::brackets::MAX_NESTING;
 use crate::intern::Symbol;
 use crate::lex::{Flags, Spellings, Token, TokenKind as T};
 use crate::source::{ExpansionId, Span};
 
-/// No partner.
-const NONE: u32 = u32::MAX;
 /// The length of a token whose place stands in `Packed::odd`.
 const ODD: u16 = u16::MAX;
 
@@ -32,38 +31,39 @@ pub struct Packed {
     spellings: Spellings,
 }
 
-fn is_bracket(kind: T) -> bool {
-    kind.nesting() != 0
-}
-
 impl Packed {
-    /// Of tokens whose brackets match.
-    pub fn new(list: Vec<Token>, spellings: Spellings) -> Self {
-        let mut tokens: Vec<Small> = Vec::with_capacity(list.len());
-        let (mut odd, mut open) = (Vec::new(), Vec::new());
-        for (at, Token { kind, flags, symbol, span }) in (0u32..).zip(list) {
+    /// Of tokens, up to the first bracket that does not match or is nested too deep; and whether there is none.
+    pub fn new(list: &[Token], spellings: Spellings) -> (Self, bool) {
+        let tokens = Vec::with_capacity(list.len());
+        let (mut packed, mut open) = (Packed { tokens, odd: Vec::new(), spellings }, Vec::new());
+        for (at, &Token { kind, flags, symbol, span }) in (0u32..).zip(list) {
             let (place, length) = match u16::try_from(span.hi - span.lo) {
                 Ok(length) if length != ODD && span.expansion == ExpansionId::NONE => {
                     (span.lo, length)
                 }
                 _ => {
-                    odd.push(span);
-                    (odd.len() as u32 - 1, ODD)
+                    packed.odd.push(span);
+                    (packed.odd.len() as u32 - 1, ODD)
                 }
             };
             let mut word = symbol.0;
             if kind.closer().is_some() {
-                word = NONE;
                 open.push(at);
-            } else if kind.is_closer() {
-                word = open.pop().unwrap_or(NONE);
-                if let Some(opener) = tokens.get_mut(word as usize) {
-                    opener.word = at;
+                if open.len() > MAX_NESTING {
+                    return (packed, false);
                 }
+            } else if kind.is_closer() {
+                let opener = open.pop().map(|open| (open, &mut packed.tokens[open as usize]));
+                let Some((open, opener)) = opener.filter(|it| it.1.kind.closer() == Some(kind))
+                else {
+                    return (packed, false);
+                };
+                opener.word = at;
+                word = open;
             }
-            tokens.push(Small { word, place, length, kind, flags });
+            packed.tokens.push(Small { word, place, length, kind, flags });
         }
-        Packed { tokens, odd, spellings }
+        (packed, open.is_empty())
     }
 
     pub fn len(&self) -> usize {
@@ -81,13 +81,14 @@ impl Packed {
     /// The spelling; empty behind the end.
     pub fn symbol(&self, at: usize) -> Symbol {
         let Some(token) = self.tokens.get(at) else { return Symbol::EMPTY };
-        if is_bracket(token.kind) { self.spellings.of(token.kind) } else { Symbol(token.word) }
+        let is_bracket = token.kind.nesting() != 0;
+        if is_bracket { self.spellings.of(token.kind) } else { Symbol(token.word) }
     }
 
     /// The place of a bracket's partner.
     pub fn partner(&self, at: usize) -> Option<usize> {
-        let token = self.tokens.get(at)?;
-        (is_bracket(token.kind) && token.word != NONE).then_some(token.word as usize)
+        let token = self.tokens.get(at).filter(|token| token.kind.nesting() != 0)?;
+        Some(token.word as usize)
     }
 
     pub fn span(&self, at: usize) -> Option<Span> {

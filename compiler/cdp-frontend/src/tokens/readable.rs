@@ -1,92 +1,117 @@
 //! What a parser need not see is left out: `__extension__`, stray `#`, and pragmas that begin no statement. Operators
-//! spelled as words become operators, and words of C those of C++.
+//! spelled as words become operators, words of C those of C++, and `operator+` is one name.
 
-use crate::diagnostics::{Code, Diagnostics};
-use crate::lex::{Flags, Spellings, Token, TokenKind as T};
-use crate::session::Session;
-use crate::words::{Word, Words};
+use super::Raw;
+use crate::diagnostics::Code;
+use crate::lex::{Flags, Token, TokenKind as T};
+use crate::words::Word;
 
-/// Makes tokens ready, in place.
-pub fn make_readable(
-    tokens: &mut Vec<Token>,
-    words: &Words,
-    spellings: &Spellings,
-    session: &mut Session,
-    out: &mut Diagnostics,
-) {
-    // The end of a pragma is passed with it.
-    let (mut kept, mut in_pragma) = (0_usize, false);
-    for at in 0..tokens.len() {
-        let mut token = tokens[at];
-        let last = kept.checked_sub(1).map(|last| tokens[last]);
-        let passed = match token.kind {
-            _ if in_pragma => {
-                in_pragma = token.kind != T::PragmaEnd;
-                true
-            }
-            T::Ident => match words.get(token.symbol) {
-                Word::Skip => true,
-                Word::Spelled(kind) => {
-                    token.kind = kind;
-                    false
+impl Raw<'_> {
+    /// Makes tokens ready, in place.
+    pub fn make_readable(&mut self) {
+        let (mut kept, mut at) = (0_usize, 0);
+        while let Some(&token) = self.tokens.get(at) {
+            at += 1;
+            let last = kept.checked_sub(1).map(|last| self.tokens[last]);
+            let read = match token.kind {
+                T::Ident => self.read_word(token, &mut at),
+                T::Hash | T::HashHash => {
+                    self.out.add(Code::E0201, token.span, "a stray `#` in the program");
+                    None
                 }
-                Word::OnlyC(right) => only_c(&mut token, right, session, out),
-                // C's qualifier behind a pointer's `*` or another one; elsewhere it is a name like others.
-                Word::Name
-                    if last.is_some_and(|last| {
-                        last.kind == T::Star || words.get(last.symbol) == Word::Qualifier
-                    }) && tokens.get(at + 1).is_some_and(|next| next.kind == T::Ident)
-                        && &session.names[token.symbol] == "restrict" =>
+                T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp
+                    if last.is_some_and(|last| !self.ends_statement(last)) =>
                 {
-                    only_c(&mut token, "__restrict__", session, out)
+                    let is_rest = |token: &&Token| token.kind != T::PragmaEnd;
+                    if token.kind == T::PragmaUnroll {
+                        at += self.tokens[at..].iter().take_while(is_rest).count() + 1;
+                    }
+                    None
                 }
-                _ => false,
-            },
-            T::Hash | T::HashHash => {
-                out.add(Code::E0201, token.span, "a stray `#` in the program");
-                true
-            }
-            T::PragmaUnroll | T::PragmaNoUnroll | T::PragmaCdp => {
-                let stays = last.is_none_or(|last| ends_statement(&last, words));
-                in_pragma = !stays && token.kind == T::PragmaUnroll;
-                !stays
-            }
-            // `<< <` and `>> >` as nvcc takes them, when both are on one line: no other meaning is possible.
-            T::Lt | T::Gt if !token.flags.has(Flags::LINE_START) => {
-                let joined = match (last.map(|last| last.kind), token.kind) {
-                    (Some(T::Shl), T::Lt) => Some(T::LaunchOpen),
-                    (Some(T::Shr), T::Gt) => Some(T::LaunchClose),
-                    _ => None,
-                };
-                if let (Some(kind), Some(first)) = (joined, last) {
-                    let span = session.sources.join(first.span, token.span);
-                    tokens[kept - 1] = Token { kind, symbol: spellings.of(kind), span, ..first };
+                // `<< <` and `>> >` as nvcc takes them, when both are on one line: no other meaning is possible.
+                T::Lt | T::Gt if !token.flags.has(Flags::LINE_START) => {
+                    let joined = match (last.map(|last| last.kind), token.kind) {
+                        (Some(T::Shl), T::Lt) => Some(T::LaunchOpen),
+                        (Some(T::Shr), T::Gt) => Some(T::LaunchClose),
+                        _ => None,
+                    };
+                    kept -= usize::from(joined.is_some());
+                    Some(match joined.zip(last) {
+                        Some((kind, first)) => {
+                            let symbol = self.spellings.of(kind);
+                            Token { kind, symbol, ..self.join(first, token) }
+                        }
+                        None => token,
+                    })
                 }
-                joined.is_some()
+                _ => Some(token),
+            };
+            if let Some(token) = read {
+                self.tokens[kept] = token;
+                kept += 1;
             }
-            _ => false,
-        };
-        if !passed {
-            tokens[kept] = token;
-            kept += 1;
+        }
+        self.tokens.truncate(kept);
+    }
+
+    /// A word as the parser has it; what is read with it stands at `next`.
+    fn read_word(&mut self, word: Token, next: &mut usize) -> Option<Token> {
+        match self.words.get(word.symbol) {
+            Word::Skip => None,
+            Word::Spelled(kind) => Some(Token { kind, ..word }),
+            Word::OnlyC(right) => self.only_c(word, right),
+            Word::Operator => Some(self.operator_name(word, next)),
+            // C's qualifier before a name or another one; elsewhere it is a name like others.
+            Word::Name
+                if self.kind(*next) == Some(T::Ident)
+                    && &self.session.names[word.symbol] == "restrict" =>
+            {
+                self.only_c(word, "__restrict__")
+            }
+            _ => Some(word),
         }
     }
-    tokens.truncate(kept);
-}
 
-/// A word of C, read as C++'s `right`; an attribute in its place means nothing and is left out.
-fn only_c(token: &mut Token, right: &str, session: &mut Session, out: &mut Diagnostics) -> bool {
-    let message = format!("`{}` is C, not C++", &session.names[token.symbol]);
-    out.add(Code::E0239, token.span, message).suggest("write", token.span, right);
-    token.symbol = session.names.intern(right);
-    right.starts_with('[')
-}
+    /// A word of C, read as C++'s `right`; an attribute in its place means nothing and is left out.
+    fn only_c(&mut self, word: Token, right: &str) -> Option<Token> {
+        let message = format!("`{}` is C, not C++", &self.session.names[word.symbol]);
+        self.out.add(Code::E0239, word.span, message).suggest("write", word.span, right);
+        let symbol = self.session.names.intern(right);
+        (!right.starts_with('[')).then_some(Token { symbol, ..word })
+    }
 
-/// Whether a statement or declaration may begin behind a token.
-fn ends_statement(last: &Token, words: &Words) -> bool {
-    match last.kind {
-        T::Ident => matches!(words.get(last.symbol), Word::Do | Word::Else),
-        T::Semi | T::LBrace | T::RBrace | T::RParen | T::Colon => true,
-        kind => matches!(kind, T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd),
+    /// `operator` and the operator at `next` as one name: `operator+`, `operator()`, `operator new[]`, `operator""_k`;
+    /// the word alone if none follows.
+    fn operator_name(&mut self, word: Token, next: &mut usize) -> Token {
+        let count = match [self.kind(*next), self.kind(*next + 1), self.kind(*next + 2)] {
+            [Some(T::LParen), Some(T::RParen), _] | [Some(T::LBracket), Some(T::RBracket), _] => 2,
+            [Some(T::String), Some(T::Ident), _] => 2,
+            [Some(T::Ident), ..] if !matches!(self.word(*next), Word::New | Word::Delete) => 0,
+            [Some(T::Ident), Some(T::LBracket), Some(T::RBracket)] => 3,
+            [Some(kind), ..] if kind.nesting() != 0 || kind == T::Semi => 0,
+            [kind, ..] => usize::from(kind.is_some()),
+        };
+        let (mut name, mut whole) = (String::from("operator"), word);
+        for token in self.tokens[*next..*next + count].iter().copied() {
+            name.push_str(if token.kind == T::Ident { " " } else { "" });
+            name.push_str(&self.session.names[token.symbol]);
+            whole = self.join(whole, token);
+        }
+        *next += count;
+        Token { symbol: self.session.names.intern(&name), ..whole }
+    }
+
+    /// Two tokens as one, which is what the first is.
+    fn join(&self, first: Token, last: Token) -> Token {
+        Token { span: self.session.sources.join(first.span, last.span), ..first }
+    }
+
+    /// Whether a statement or declaration may begin behind a token.
+    fn ends_statement(&self, last: Token) -> bool {
+        match last.kind {
+            T::Ident => matches!(self.words.get(last.symbol), Word::Do | Word::Else),
+            T::Semi | T::LBrace | T::RBrace | T::RParen | T::Colon => true,
+            kind => matches!(kind, T::PragmaNoUnroll | T::PragmaCdp | T::PragmaEnd),
+        }
     }
 }

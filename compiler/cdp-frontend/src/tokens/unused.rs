@@ -6,40 +6,44 @@
 //! ([`Session::unused`]). What is not a plain prototype (types, variables, functions with a body)
 //! stays, and so do overloads.
 
+use super::Raw;
 use crate::intern::Symbol;
 use crate::lex::{Flags, Token, TokenKind as T};
-use crate::session::Session;
 
-/// Leaves out the prototypes whose names stand nowhere else.
-pub fn leave_out(tokens: &mut Vec<Token>, session: &mut Session) {
-    let Some(host) = session.names.lookup("__host__") else { return };
-    let mut uses = vec![0_u32; session.names.len()];
-    tokens.iter().for_each(|token| uses[token.symbol.0 as usize] += 1);
-    // In place, since the tokens of a large program are most of the memory at this point.
-    let (mut kept, mut at) = (0, 0);
-    while at < tokens.len() {
-        let first = tokens[at];
-        if first.symbol == host
-            && let Some((name, length)) = prototype(&tokens[at..], session)
-            && uses[name.0 as usize] == 1
-        {
-            session.unused.push((name, first.span));
-            at += length;
-        } else {
-            tokens[kept] = first;
-            kept += 1;
-            at += 1;
+impl Raw<'_> {
+    /// Leaves out the prototypes whose names stand nowhere else.
+    pub fn leave_out_unused(&mut self) {
+        let Some(host) = self.session.names.lookup("__host__") else { return };
+        let mut uses = vec![0_u32; self.session.names.len()];
+        self.tokens.iter().for_each(|token| uses[token.symbol.0 as usize] += 1);
+        // In place, since the tokens of a large program are most of the memory at this point.
+        let (mut kept, mut at) = (0, 0);
+        while let Some(&first) = self.tokens.get(at) {
+            if first.symbol == host
+                && let Some((name, end)) = self.prototype(at)
+                && uses[name.0 as usize] == 1
+            {
+                self.session.unused.push((name, first.span));
+                at = end;
+            } else {
+                self.tokens[kept] = first;
+                kept += 1;
+                at += 1;
+            }
         }
+        self.tokens.truncate(kept);
     }
-    tokens.truncate(kept);
-}
 
-/// The prototype that begins a line of a header of the compiler: its name, and how many tokens it has.
-fn prototype(tokens: &[Token], session: &Session) -> Option<(Symbol, usize)> {
-    let first = tokens.first().filter(|first| first.flags.has(Flags::LINE_START))?;
-    let file = session.sources.file_of(first.span.lo)?;
-    let ends = |token: &Token| matches!(token.kind, T::Semi | T::LBrace);
-    let end = tokens.iter().position(ends).filter(|_| session.sources.file(file).system)?;
-    let open = tokens[..end].iter().position(|token| token.kind == T::LParen)?;
-    (tokens[end].kind == T::Semi).then(|| (tokens[open - 1].symbol, end + 1))
+    /// The prototype that begins a line of a header of the compiler: its name, and the place behind it.
+    fn prototype(&self, at: usize) -> Option<(Symbol, usize)> {
+        let Token { flags, span, .. } = self.tokens[at];
+        let file = self.session.sources.file_of(span.lo)?;
+        if !flags.has(Flags::LINE_START) || !self.session.sources.file(file).system {
+            return None;
+        }
+        let find = |is: fn(T) -> bool| (at..self.tokens.len()).find(|at| is(self.tokens[*at].kind));
+        let end = find(|kind| matches!(kind, T::Semi | T::LBrace))?;
+        let open = find(|kind| kind == T::LParen).filter(|open| *open < end)?;
+        (self.tokens[end].kind == T::Semi).then(|| (self.tokens[open - 1].symbol, end + 1))
+    }
 }
