@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) {
         let Some(hole) = self.hole(pattern, deduced) else { return };
-        let first = *self.facts.auto_type.get_or_insert(hole);
+        let first = *self.around.auto_type.get_or_insert(hole);
         if first.id != hole.id && !self.types.is_error(hole) {
             let message = format!(
                 "`auto` is {} for `{name}` and {} before in the same declaration",
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         let actual = match &value.kind {
             Kind::Fns(functions) => match functions.user.as_slice() {
                 [one] => {
-                    let ty = self.func(*one).ty;
+                    let ty = self.names.func(*one).ty;
                     if by_reference.is_some() { ty } else { self.types.pointer_to(ty) }
                 }
                 _ => {

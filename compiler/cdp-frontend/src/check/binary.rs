@@ -171,7 +171,7 @@ impl<'a> Checker<'a> {
 
     /// Division by a constant zero, shifts by a constant out of range.
     pub fn warn_bad_right_operand(&mut self, op: AstOp, left: QualType, right: &Expr, span: Span) {
-        if self.unevaluated > 0 || !self.types.ir.is_integer(right.ty) {
+        if self.around.unevaluated > 0 || !self.types.ir.is_integer(right.ty) {
             return;
         }
         let interesting = matches!(op, AstOp::Div | AstOp::Rem | AstOp::Shl | AstOp::Shr);
@@ -315,7 +315,7 @@ impl<'a> Checker<'a> {
         op_span: Span,
     ) {
         let Some(basic) = self.types.basic(common) else { return };
-        if self.unevaluated > 0 || basic.is_signed() || !basic.is_integer() {
+        if self.around.unevaluated > 0 || basic.is_signed() || !basic.is_integer() {
             return;
         }
         for side in [left, right] {

@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         if std::mem::replace(&mut self.f.device_variable, true) {
             return;
         }
-        let func = self.f.func.map(|id| self.func(id));
+        let func = self.f.func.map(|id| self.names.func(id));
         let cure = func.filter(|func| func.symbol != "main").map(|func| {
             let name = &func.display;
             match self.types.is_void(func.ret) {
@@ -211,10 +211,12 @@ impl<'a> Checker<'a> {
         let (given, most) = (args.len(), sig.params.len());
         let declared = Span::NONE;
         self.check_count(name, given, sig.required, most, sig.variadic, at.args, declared)?;
-        if self.unevaluated == 0 && !self.check_builtin_call(&overload, lower, &args, at.name) {
+        if self.around.unevaluated == 0
+            && !self.check_builtin_call(&overload, lower, &args, at.name)
+        {
             return None;
         }
-        if self.unevaluated == 0 && !self.f.skips() {
+        if self.around.unevaluated == 0 && !self.f.skips() {
             let row = overload.func;
             self.builtins.called.insert(std::ptr::from_ref(row) as usize, row);
         }

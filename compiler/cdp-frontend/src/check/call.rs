@@ -60,9 +60,9 @@ impl<'a> Checker<'a> {
         let symbols = self.takes_symbol(&target);
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
-            let before = std::mem::replace(&mut self.facts.symbol_context, symbols);
+            let before = std::mem::replace(&mut self.around.symbol_context, symbols);
             values.push(self.expr(arg));
-            self.facts.symbol_context = before;
+            self.around.symbol_context = before;
         }
         let at = CallAt { name: target.span, ..at };
         match target.kind {
@@ -75,14 +75,14 @@ impl<'a> Checker<'a> {
     /// The name of a callee that only argument-dependent look-up may find.
     fn adl_only_name(&self, callee: &'a ast::Expr) -> Option<String> {
         let ast::ExprKind::Name(symbol) = callee.kind else { return None };
-        if !matches!(self.scopes.lookup(symbol, |_| true), Found::None) {
+        if !matches!(self.names.scopes.lookup(symbol, |_| true), Found::None) {
             return None;
         }
         let text = self.text(symbol);
         let known = !self.visible_builtins(text, false).is_empty()
             || super::builtins::lookup_constant(text).is_some()
             || super::builtins::lookup_variable(text).is_some();
-        (!known && self.scopes.has_several()).then(|| text.to_owned())
+        (!known && self.names.scopes.has_several()).then(|| text.to_owned())
     }
 
     /// Whether a builtin function wants a device variable by name.
@@ -124,15 +124,15 @@ impl<'a> Checker<'a> {
 
     /// Calls a function of the program.
     pub fn call_user(&mut self, id: FnId, args: Vec<Value<'a>>, at: CallAt) -> Checked<'a> {
-        if self.func(id).space == ExecutionSpace::Global {
+        if self.names.func(id).space == ExecutionSpace::Global {
             self.kernel_called(id, at.name);
             return None;
         }
-        let constexpr = self.func(id).constexpr;
+        let constexpr = self.names.func(id).constexpr;
         if !self.check_call_side(id, at.name) {
             return None;
         }
-        let func = self.func(id);
+        let func = self.names.func(id);
         if func.auto_ret {
             let message = format!("`{}` is used before its type is deduced", func.display);
             self.error(Code::E0331, at.name, message);
@@ -174,14 +174,16 @@ impl<'a> Checker<'a> {
     /// Keeps a call between functions of the program for `cdpc graph`.
     fn note_call(&mut self, callee: FnId) {
         let Some(caller) = self.f.func else { return };
-        if self.unevaluated > 0 || self.facts.called.insert((caller.0, callee.0), ()).is_some() {
+        if self.around.unevaluated > 0
+            || self.graph.called.insert((caller.0, callee.0), ()).is_some()
+        {
             return;
         }
         let fact = super::CallFact {
-            caller: self.func(caller).display.clone(),
-            callee: self.func(callee).display.clone(),
+            caller: self.names.func(caller).display.clone(),
+            callee: self.names.func(callee).display.clone(),
         };
-        self.calls.push(fact);
+        self.graph.calls.push(fact);
     }
 
     /// The value of a `constexpr` function's call, when its arguments are constant: neither side
@@ -253,13 +255,13 @@ impl<'a> Checker<'a> {
     /// The value of an argument that the call leaves out: the declaration's expression, with the
     /// names that are in scope there.
     pub fn default_argument(&mut self, id: FnId, index: usize, ty: QualType, name: &str) -> Expr {
-        let func = self.func(id);
+        let func = self.names.func(id);
         let (default, ns) = (func.params[index].default, func.ns);
         let Some(default) = default else { return self.poison(ty) };
-        let aside = self.scopes.set_aside(ns);
+        let aside = self.names.scopes.set_aside(ns);
         let value = self.expr(default);
         let expr = self.convert(value, ty, Purpose::Argument(index + 1, name));
-        self.scopes.take_back(aside);
+        self.names.scopes.take_back(aside);
         expr
     }
 
@@ -305,7 +307,7 @@ impl<'a> Checker<'a> {
         }
         let name = format!("operator{}", op.concat());
         let symbol = self.session.names.lookup(&name);
-        let found = symbol.map(|symbol| self.scopes.lookup(symbol, |_| true));
+        let found = symbol.map(|symbol| self.names.scopes.lookup(symbol, |_| true));
         let user = found.map_or(Vec::new(), |found| self.functions_of(&found));
         // Enumerations have builtin operators, which are better than a conversion to a class.
         let has_class = |ty| self.types.record_id(ty).is_some() || self.types.is_half(ty);

@@ -16,7 +16,7 @@ use crate::diagnostics::{Code, NAME_IT_CU};
 impl Known for Checker<'_> {
     fn local(&self, local: LocalId) -> Option<&Const> {
         let facts = self.f.facts.get(local.0 as usize)?;
-        facts.value.as_ref().or_else(|| self.var(facts.var?).value.as_ref())
+        facts.value.as_ref().or_else(|| self.names.var(facts.var?).value.as_ref())
     }
 
     fn is_temporary(&self, local: LocalId) -> bool {
@@ -24,16 +24,16 @@ impl Known for Checker<'_> {
     }
 
     fn global(&self, global: GlobalId) -> Option<(&Const, TypeId)> {
-        if let Some(known) = self.const_globals.get(&global.0) {
+        if let Some(known) = self.constants.values.get(&global.0) {
             return Some((&known.0, known.1));
         }
         let text = self.module.globals.get(global.0 as usize)?;
-        let value = text.init.as_ref().filter(|_| self.facts.texts.contains(&global.0))?;
+        let value = text.init.as_ref().filter(|_| self.constants.texts.contains(&global.0))?;
         Some((value, text.ty))
     }
 
     fn body(&self, function: FuncId) -> Option<&Body> {
-        self.constexpr_bodies.get(&function.0).map(|body| &**body)
+        self.constants.bodies.get(&function.0).map(|body| &**body)
     }
 }
 
@@ -55,26 +55,26 @@ impl<'a> Checker<'a> {
 
     /// The same of one whose value may be needed then.
     pub fn constant_if<T>(&mut self, needed: bool, check: impl FnOnce(&mut Self) -> T) -> T {
-        self.facts.constant += u32::from(needed);
+        self.around.constant += u32::from(needed);
         let result = check(self);
-        self.facts.constant -= u32::from(needed);
+        self.around.constant -= u32::from(needed);
         result
     }
 
     /// Whether what stands on one side only is known to the checker alone at this place, and not to the module.
     pub fn is_known_alone(&self, of_host: bool) -> bool {
-        self.f.skips() || self.facts.constant > 0 && of_host && self.device_pass()
+        self.f.skips() || self.around.constant > 0 && of_host && self.device_pass()
     }
 
     /// Whether a value may stand where it was found: nothing that the module at hand has not gets into it.
     pub fn may_stand(&self, value: &Const) -> bool {
-        self.f.skips() || self.facts.constant > 0 || is_settled(value)
+        self.f.skips() || self.around.constant > 0 || is_settled(value)
     }
 
     /// Whether the side at hand uses a `constexpr` function or variable of the other for its value alone.
     pub fn borrows(&mut self, constexpr: bool) -> bool {
-        let borrows = constexpr && self.facts.constant > 0;
-        self.facts.borrowed |= borrows;
+        let borrows = constexpr && self.around.constant > 0;
+        self.around.borrowed |= borrows;
         borrows
     }
 

@@ -32,14 +32,14 @@ impl<'a> Checker<'a> {
             DeclKind::UsingNames(names) => names.iter().for_each(|name| self.using_name(name)),
             DeclKind::UsingNamespace(name) => {
                 if let Some(scope) = self.namespace_of(name) {
-                    self.scopes.use_namespace(scope);
+                    self.names.scopes.use_namespace(scope);
                 }
             }
             DeclKind::Namespace(namespace) => self.namespace(namespace),
             DeclKind::NamespaceAlias(alias) => {
                 let ast::NamespaceAliasDecl { name, target } = &**alias;
                 if let Some(scope) = self.namespace_of(target) {
-                    let slot = self.scopes.declare(name.name);
+                    let slot = self.names.scopes.declare(name.name);
                     slot.other = Some(Entity::Namespace(scope));
                     slot.span = name.span;
                 }
@@ -57,18 +57,18 @@ impl<'a> Checker<'a> {
             let message = format!("there is no language linkage \"{language}\"");
             self.error(Code::E0335, linkage.language.span, message);
         }
-        let outer = std::mem::replace(&mut self.extern_c, language == "C");
-        let implied = std::mem::replace(&mut self.facts.implied_extern, !linkage.braces);
+        let outer = std::mem::replace(&mut self.linkage.extern_c, language == "C");
+        let implied = std::mem::replace(&mut self.linkage.implied_extern, !linkage.braces);
         for decl in &linkage.decls {
             self.decl(decl);
         }
-        self.extern_c = outer;
-        self.facts.implied_extern = implied;
+        self.linkage.extern_c = outer;
+        self.linkage.implied_extern = implied;
     }
 
     /// Adds a namespace or a record with types of its own.
     pub fn add_scope(&mut self, parent: ScopeId, name: &str) -> ScopeId {
-        let id = self.scopes.add(parent, name);
+        let id = self.names.scopes.add(parent, name);
         self.name_scope(parent, name);
         id
     }
@@ -82,42 +82,42 @@ impl<'a> Checker<'a> {
     }
 
     fn namespace(&mut self, namespace: &'a ast::NamespaceDecl) {
-        let outer = self.scopes.here();
+        let outer = self.names.scopes.here();
         if namespace.names.is_empty() {
-            let (scope, new) = self.scopes.anonymous_in(outer);
+            let (scope, new) = self.names.scopes.anonymous_in(outer);
             if new {
                 self.name_scope(outer, "");
             }
-            self.scopes.open(scope);
+            self.names.scopes.open(scope);
         }
         let last = namespace.names.len().saturating_sub(1);
         for (index, name) in namespace.names.iter().enumerate() {
-            let parent = self.scopes.here();
-            let slot = self.scopes.member(parent, name.name).copied();
+            let parent = self.names.scopes.here();
+            let slot = self.names.scopes.member(parent, name.name).copied();
             let scope = match slot.and_then(|slot| slot.entity()) {
                 Some(Entity::Namespace(scope)) => scope,
                 Some(_) => {
                     self.redefinition(*name, slot.map_or(Span::NONE, |slot| slot.span));
-                    self.scopes.open(outer);
+                    self.names.scopes.open(outer);
                     return;
                 }
                 None => {
                     let scope = self.add_scope(parent, self.text(name.name));
                     let other = Some(Entity::Namespace(scope));
                     let slot = Slot { tag: None, other, span: name.span };
-                    *self.scopes.member_mut(parent, name.name) = slot;
+                    *self.names.scopes.member_mut(parent, name.name) = slot;
                     scope
                 }
             };
             if namespace.inline && index == last {
-                self.scopes.show(parent, scope);
+                self.names.scopes.show(parent, scope);
             }
-            self.scopes.open(scope);
+            self.names.scopes.open(scope);
         }
         for decl in &namespace.decls {
             self.decl(decl);
         }
-        self.scopes.open(outer);
+        self.names.scopes.open(outer);
     }
 
     fn namespace_of(&mut self, name: &'a ast::QualName) -> Option<ScopeId> {
@@ -148,7 +148,7 @@ impl<'a> Checker<'a> {
             {
                 return;
             }
-            if self.facts.lost.contains(&name.base.name) {
+            if self.quiet.lost.contains(&name.base.name) {
                 return;
             }
             let shown = self.source_text(name.span);
@@ -161,7 +161,7 @@ impl<'a> Checker<'a> {
 
     /// Declares here what another scope has; functions join those that are here (C++ [namespace.udecl]).
     fn import(&mut self, name: ast::Ident, slot: Slot, functions: Vec<FnId>) {
-        let here = *self.scopes.declare(name.name);
+        let here = *self.names.scopes.declare(name.name);
         let ty = |slot: Slot| {
             slot.tag.or(match slot.other {
                 Some(Entity::Type(ty)) => Some(ty),
@@ -181,25 +181,26 @@ impl<'a> Checker<'a> {
             // A set of its own, so that functions declared here later stay here.
             let mut set = self.functions_of(&Found::One(here));
             set.extend(functions.into_iter().filter(|id| !set.contains(id)).collect::<Vec<_>>());
-            self.sets.push(set);
-            other = Some(Entity::Fns(SetId(self.sets.len() as u32 - 1)));
+            self.names.sets.push(set);
+            other = Some(Entity::Fns(SetId(self.names.sets.len() as u32 - 1)));
         }
         let tag = here.tag.or(slot.tag);
-        *self.scopes.declare(name.name) = Slot { tag, other, span: name.span };
+        *self.names.scopes.declare(name.name) = Slot { tag, other, span: name.span };
     }
 
     /// Whether the open namespace itself declares another function of the name with the parameters of this one.
     fn declares_again(&self, name: ast::Ident, id: FnId) -> bool {
-        if self.scopes.depth() > 0 {
+        if self.names.scopes.depth() > 0 {
             return false;
         }
-        let here = self.scopes.here();
-        let Some(slot) = self.scopes.member(here, name.name) else { return false };
-        let params =
-            |id: FnId| self.types.fn_type(self.func(id).ty).map(|ty| (&ty.params, ty.variadic));
+        let here = self.names.scopes.here();
+        let Some(slot) = self.names.scopes.member(here, name.name) else { return false };
+        let params = |id: FnId| {
+            self.types.fn_type(self.names.func(id).ty).map(|ty| (&ty.params, ty.variadic))
+        };
         let own = self.functions_of(&Found::One(*slot));
         own.into_iter()
-            .any(|own| own != id && self.func(own).ns == here && params(own) == params(id))
+            .any(|own| own != id && self.names.func(own).ns == here && params(own) == params(id))
     }
 
     /// `using Name = type;`
@@ -220,7 +221,7 @@ impl<'a> Checker<'a> {
 
     /// Binds a typedef name; saying the same twice is fine.
     fn bind_type(&mut self, name: ast::Ident, ty: QualType) {
-        let slot = self.scopes.declare(name.name);
+        let slot = self.names.scopes.declare(name.name);
         let before = *slot;
         match before.other {
             Some(Entity::Type(first)) if first == ty => {}
@@ -230,7 +231,7 @@ impl<'a> Checker<'a> {
                     self.redefinition(name, before.span);
                     return;
                 }
-                let slot = self.scopes.declare(name.name);
+                let slot = self.names.scopes.declare(name.name);
                 slot.other = Some(Entity::Type(ty));
                 slot.span = name.span;
             }
@@ -314,7 +315,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let base = self.spec_type(specs);
-        self.facts.auto_type = None;
+        self.around.auto_type = None;
         for declarator in &simple.declarators {
             let ty = self.declarator_type(base, &declarator.declarator);
             if specs.has(StorageKind::Typedef) {

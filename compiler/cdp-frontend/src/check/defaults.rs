@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         match &constant {
-            Some(value) => self.facts.default_texts |= has_text(value),
+            Some(value) => self.constants.default_texts |= has_text(value),
             None => self.refuse_default(span, what),
         }
         constant
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
     fn is_of_any_place(&self, value: &Const) -> bool {
         value.all(&|part| match part {
             Const::GlobalAddr { global, .. } => {
-                global.0 >= TEXT_ID || self.facts.texts.contains(&global.0)
+                global.0 >= TEXT_ID || self.constants.texts.contains(&global.0)
             }
             Const::FunctionAddr(_) => false,
             _ => true,
@@ -91,13 +91,13 @@ impl<'a> Checker<'a> {
     /// A value as the module at hand has it: texts that the checker alone knows (of default member initialisers, and of
     /// objects of the other side) become variables of it.
     pub fn placed_texts(&mut self, value: Const) -> Const {
-        let apart = self.facts.default_texts || !self.f.lent.is_empty();
+        let apart = self.constants.default_texts || !self.f.lent.is_empty();
         if !apart || self.f.skips() || !has_text(&value) {
             return value;
         }
         match value {
             Const::GlobalAddr { global, offset } => {
-                let Some(known) = self.const_globals.get(&global.0).cloned() else {
+                let Some(known) = self.constants.values.get(&global.0).cloned() else {
                     return Const::GlobalAddr { global, offset };
                 };
                 let text = self.string_global(known.0.clone(), known.1, Span::NONE);

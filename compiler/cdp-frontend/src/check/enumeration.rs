@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
         };
         let existing = match &spec.tag {
             Some(tag) => {
-                let slot: Slot = *self.scopes.declare(tag.base.name);
+                let slot: Slot = *self.names.scopes.declare(tag.base.name);
                 match slot.tag.map(|ty| self.types.enum_id(ty)) {
                     Some(Some(id)) if !self.types.enumeration(id).complete => Some(id),
                     Some(_) => {
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         let basic = underlying.unwrap_or(Basic::Int);
         let id = self.types.add_enum(CEnum {
             name,
-            ns: self.scopes.here(),
+            ns: self.names.scopes.here(),
             local_in,
             scoped: spec.scoped,
             underlying: basic,
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
         });
         if let Some(tag) = &spec.tag {
             let ty = self.types.enum_type(id);
-            let slot = self.scopes.declare(tag.base.name);
+            let slot = self.names.scopes.declare(tag.base.name);
             slot.tag = Some(ty);
             slot.span = tag.base.span;
         }
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
             info.enumerators.push(CEnumerator { name, value: next });
             let index = info.enumerators.len() as u32 - 1;
             if !spec.scoped {
-                let slot = self.scopes.declare(item.name.name);
+                let slot = self.names.scopes.declare(item.name.name);
                 let (taken, first) = (slot.other.is_some(), slot.span);
                 slot.other = Some(Entity::Enumerator(id, index));
                 slot.span = item.name.span;

@@ -172,17 +172,17 @@ impl<'a> Checker<'a> {
         let key = text_key(&constant);
         let pointer = self.types.ir.pointer_to(ir_ty);
         let loc = self.loc(span);
-        let skipped = self.f.skips() || self.unevaluated > 0;
-        let id = match self.strings.get(&(key.clone(), ir_ty)) {
+        let skipped = self.f.skips() || self.around.unevaluated > 0;
+        let id = match self.constants.strings.get(&(key.clone(), ir_ty)) {
             Some(&id) => id,
             None if skipped && self.may_be_evaluated() => {
-                let id = super::state::TEXT_ID | self.const_globals.len() as u32;
-                self.const_globals.insert(id, std::rc::Rc::new((constant, ir_ty)));
+                let id = super::state::TEXT_ID | self.constants.values.len() as u32;
+                self.constants.values.insert(id, std::rc::Rc::new((constant, ir_ty)));
                 ir::GlobalId(id)
             }
             None if skipped => ir::GlobalId(super::state::NO_ID),
             None => {
-                let name = format!("$str{}", self.strings.len());
+                let name = format!("$str{}", self.constants.strings.len());
                 let id = self.module.add_global(ir::Global {
                     name: name.clone(),
                     symbol: name,
@@ -198,8 +198,8 @@ impl<'a> Checker<'a> {
                     function: None,
                     loc,
                 });
-                self.strings.insert((key, ir_ty), id);
-                self.facts.texts.insert(id.0);
+                self.constants.strings.insert((key, ir_ty), id);
+                self.constants.texts.insert(id.0);
                 id
             }
         };
@@ -208,8 +208,8 @@ impl<'a> Checker<'a> {
 
     /// Whether IR that is thrown away may be run when compiling: that of `constexpr` functions, and of initialisers.
     fn may_be_evaluated(&self) -> bool {
-        let constexpr = self.f.func.is_none_or(|func| self.func(func).constexpr);
-        self.unevaluated == 0 && (constexpr || self.facts.constant > 0)
+        let constexpr = self.f.func.is_none_or(|func| self.names.func(func).constexpr);
+        self.around.unevaluated == 0 && (constexpr || self.around.constant > 0)
     }
 
     // --- members and subscripts --------------------------------------------------------------
@@ -289,7 +289,7 @@ impl<'a> Checker<'a> {
 
     fn no_member(&mut self, ty: QualType, member: ast::Ident) {
         let used = (self.types.record_id(ty), member.name);
-        if self.facts.lost.contains(&member.name)
+        if self.quiet.lost.contains(&member.name)
             || self.has_lost(ty)
             || !self.f.refused.insert(used)
         {
@@ -390,7 +390,7 @@ impl<'a> Checker<'a> {
     }
 
     fn warn_out_of_bounds(&mut self, at: i128, len: u64, span: Span) {
-        if (at < 0 || at >= i128::from(len)) && self.unevaluated == 0 {
+        if (at < 0 || at >= i128::from(len)) && self.around.unevaluated == 0 {
             let message = format!("the index {at} is outside the array's {len} elements");
             self.error(Code::W0702, span, message);
         }
@@ -434,12 +434,12 @@ impl<'a> Checker<'a> {
 
     /// The type of an expression that is not evaluated.
     pub fn unevaluated_type(&mut self, operand: &'a ast::Expr) -> QualType {
-        self.unevaluated += 1;
+        self.around.unevaluated += 1;
         let mut value = self.expr(operand);
         if matches!(value.kind, Kind::Braces(_)) {
             value = self.rvalue(value);
         }
-        self.unevaluated -= 1;
+        self.around.unevaluated -= 1;
         if matches!(value.kind, Kind::Fns(_)) {
             self.error(Code::E0308, operand.span, "a function has no size");
             return Basic::Error.into();

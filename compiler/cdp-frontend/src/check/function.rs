@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
         if let Some(init) = &declarator.init {
             self.error(Code::E0317, init.span, "a function cannot be initialised");
         }
-        if self.scopes.depth() > 0
+        if self.names.scopes.depth() > 0
             && let Some(span) = specs.storage_span(StorageKind::Static)
         {
             self.error(Code::E0317, span, "a `static` function declared in a block")
@@ -71,7 +71,7 @@ impl<'a> Checker<'a> {
             }
             return;
         }
-        if self.scopes.depth() > 0 {
+        if self.names.scopes.depth() > 0 {
             self.error(Code::E0317, def.declarator.span, "a function inside a function");
             return;
         }
@@ -225,15 +225,15 @@ impl<'a> Checker<'a> {
         if !defines && self.redeclares_builtin(name, &function) {
             return None;
         }
-        let outer = self.scopes.here();
+        let outer = self.names.scopes.here();
         if name.as_plain().is_none() {
             let scope = self.declared_scope(name)?;
-            self.scopes.open(scope);
+            self.names.scopes.open(scope);
         }
         let mut func = self.new_func(specs, name, ty, params, words);
         self.check_signature(&mut func, specs, name);
         let id = self.enter_function(func, name, defines);
-        self.scopes.open(outer);
+        self.names.scopes.open(outer);
         if let Some(id) = id {
             self.check_defaults(id);
         }
@@ -242,7 +242,7 @@ impl<'a> Checker<'a> {
 
     /// Parameters after one with a default argument have one too.
     fn check_defaults(&mut self, id: FnId) {
-        let params = &self.func(id).params;
+        let params = &self.names.func(id).params;
         let first = params.iter().position(|param| param.default.is_some());
         let Some(first) = first else { return };
         if let Some(bare) = params[first..].iter().find(|param| param.default.is_none()) {
@@ -264,27 +264,34 @@ impl<'a> Checker<'a> {
             None => (Basic::Error.into(), false),
         };
         let text = self.text(name.base.name);
-        let scope = self.types.ns_names[self.scopes.here().0 as usize].clone();
+        let scope = self.types.ns_names[self.names.scopes.here().0 as usize].clone();
         let display = if scope.is_empty() { text.to_owned() } else { format!("{scope}::{text}") };
-        let is_main = text == "main" && self.scopes.here() == ScopeId::GLOBAL;
+        let is_main = text == "main" && self.names.scopes.here() == ScopeId::GLOBAL;
         if is_main && let Some(word) = words.global.or(words.device) {
             let message = "`main` is a function of the host, where a program begins";
             self.error(Code::E0508, word, message);
         }
-        let extern_c = self.extern_c || is_main;
+        let extern_c = self.linkage.extern_c || is_main;
         let is_static = specs.has(StorageKind::Static);
-        let internal = is_static || self.scopes.is_internal(self.scopes.here());
+        let internal = is_static || self.names.scopes.is_internal(self.names.scopes.here());
         let inline = matches!(words.attrs.inline, ir::Inline::Hint | ir::Inline::Always);
         let space = words.space();
         let symbol = if extern_c {
             text.to_owned()
         } else {
-            mangle::function(&self.types, &self.scopes, self.scopes.here(), text, ty, is_static)
+            mangle::function(
+                &self.types,
+                &self.names.scopes,
+                self.names.scopes.here(),
+                text,
+                ty,
+                is_static,
+            )
         };
         Func {
             name: name.base.name,
             display,
-            ns: self.scopes.here(),
+            ns: self.names.scopes.here(),
             ty,
             ret,
             params,

@@ -11,7 +11,7 @@ use crate::source::Span;
 
 impl<'a> Checker<'a> {
     pub(super) fn body(&mut self, id: FnId, def: &'a ast::FunctionDef) {
-        let space = self.func(id).space;
+        let space = self.names.func(id).space;
         let device_pass = self.device_pass();
         let lowered = if device_pass { space.on_device() } else { space.on_host() };
         self.note_symbol(id);
@@ -21,7 +21,7 @@ impl<'a> Checker<'a> {
                 self.make_ir_func(id);
             }
             // Assertions and other constants outside functions may want its value; what is wrong is said by the other pass.
-            if self.func(id).constexpr {
+            if self.names.func(id).constexpr {
                 self.unheard(|checker| checker.check_body(id, false, &def.body));
             }
             return;
@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn note_symbol(&mut self, id: FnId) {
-        let func = self.func(id);
+        let func = self.names.func(id);
         let relevant = if self.device_pass() { func.space.on_device() } else { true };
         if relevant {
             let (symbol, span) = (func.symbol.clone(), func.span);
@@ -40,7 +40,7 @@ impl<'a> Checker<'a> {
 
     /// Checks a body and, when it is lowered, puts it into the module.
     pub fn check_body(&mut self, id: FnId, lowered: bool, block: &'a ast::Block) {
-        let func = self.func(id);
+        let func = self.names.func(id);
         let (space, ret, auto_ret, ns) = (func.space, func.ret, func.auto_ret, func.ns);
         let state = FnState {
             func: Some(id),
@@ -54,14 +54,14 @@ impl<'a> Checker<'a> {
             ..FnState::default()
         };
         let outer = std::mem::replace(&mut self.f, state);
-        let outer_scope = self.scopes.open(ns);
+        let outer_scope = self.names.scopes.open(ns);
         if lowered && !auto_ret {
             self.make_ir_func(id);
         }
-        self.scopes.enter();
+        self.names.scopes.enter();
         self.bind_params(id);
         let mut body = self.block(|checker| checker.stmts(&block.stmts));
-        self.scopes.leave();
+        self.names.scopes.leave();
         if self.f.ret_auto {
             self.finish_auto(id, Basic::Void.into());
         }
@@ -72,20 +72,20 @@ impl<'a> Checker<'a> {
         self.finish_body_lints(&body);
         let state = std::mem::replace(&mut self.f, outer);
         self.alone.clear();
-        self.scopes.open(outer_scope);
-        if self.func(id).constexpr {
+        self.names.scopes.open(outer_scope);
+        if self.names.func(id).constexpr {
             let types = state.locals.iter().map(|local| local.ty).collect();
             let kept = std::rc::Rc::new(ir::evaluate::Body { types, block: body.clone() });
-            if let Some(made) = self.func(id).ir {
-                self.constexpr_bodies.insert(made.0, kept.clone());
+            if let Some(made) = self.names.func(id).ir {
+                self.constants.bodies.insert(made.0, kept.clone());
             }
-            self.constexpr_bodies.insert(super::state::PSEUDO_ID | id.0, kept);
+            self.constants.bodies.insert(super::state::PSEUDO_ID | id.0, kept);
         }
         if lowered {
             let made = self.make_ir_func(id);
-            let attrs = self.func(id).attrs;
-            let linkage = self.func(id).linkage;
-            let loc = self.loc(self.func(id).span);
+            let attrs = self.names.func(id).attrs;
+            let linkage = self.names.func(id).linkage;
+            let loc = self.loc(self.names.func(id).span);
             let end = self.loc(block.close_span);
             let function = &mut self.module.functions[made.0 as usize];
             // Only kernels are asked about later.
@@ -101,14 +101,14 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn bind_params(&mut self, id: FnId) {
-        let params = self.func(id).params.clone();
+        let params = self.names.func(id).params.clone();
         for param in &params {
             let local = self.param_local(param);
             self.f.locals.push(local);
             self.f.facts.push(LocalFacts::default());
             let Some(name) = param.name else { continue };
             let local = ir::LocalId(self.f.locals.len() as u32 - 1);
-            self.vars.push(Var {
+            self.names.vars.push(Var {
                 local: Some(local),
                 linkage: ir::Linkage::Internal,
                 defined: true,
@@ -116,9 +116,9 @@ impl<'a> Checker<'a> {
                 is_param: true,
                 ..Var::new(name, param.ty, Memory::Auto)
             });
-            let var = VarId(self.vars.len() as u32 - 1);
+            let var = VarId(self.names.vars.len() as u32 - 1);
             self.f.facts[local.0 as usize].var = Some(var);
-            let slot = self.scopes.declare(name.name);
+            let slot = self.names.scopes.declare(name.name);
             let first = slot.span;
             if slot.other.is_some() {
                 self.redefinition(name, first);
@@ -129,13 +129,13 @@ impl<'a> Checker<'a> {
             if !self.types.is_complete(param.ty) && !self.types.is_error(param.ty) {
                 let message = format!("a parameter of the incomplete type {}", self.show(param.ty));
                 self.error(Code::E0308, param.span, message);
-                self.var_mut(var).ty = Basic::Error.into();
+                self.names.var_mut(var).ty = Basic::Error.into();
             }
         }
-        let ret = self.func(id).ret;
+        let ret = self.names.func(id).ret;
         let complete = self.types.is_void(ret) || self.has_auto(ret) || self.types.is_complete(ret);
         if !complete && !self.types.is_error(ret) {
-            let span = self.func(id).span;
+            let span = self.names.func(id).span;
             let message = format!("the function returns the incomplete type {}", self.show(ret));
             self.error(Code::E0308, span, message);
         }
@@ -143,14 +143,14 @@ impl<'a> Checker<'a> {
 
     /// Settles the type of a function declared `auto`.
     pub fn finish_auto(&mut self, id: FnId, ty: QualType) {
-        let pattern = self.func(id).ret;
+        let pattern = self.names.func(id).ret;
         let ret = match self.replace_auto(pattern, ty) {
             Some(ret) => ret,
             None => ty,
         };
-        let fn_ty = self.func(id).ty;
+        let fn_ty = self.names.func(id).ty;
         let fn_ty = self.replace_auto(fn_ty, ty).unwrap_or(fn_ty);
-        let func = self.func_mut(id);
+        let func = self.names.func_mut(id);
         func.ret = ret;
         func.ty = fn_ty;
         func.auto_ret = false;
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
 
     /// Falling off the end of a function that returns a value.
     pub(super) fn check_missing_return(&mut self, id: FnId, body: &mut ir::Block, close: Span) {
-        let func = self.func(id);
+        let func = self.names.func(id);
         let is_main = func.symbol == "main" && func.space == ExecutionSpace::Host;
         let ret = func.ret;
         if self.types.is_void(ret) || self.types.is_error(ret) {
@@ -175,7 +175,7 @@ impl<'a> Checker<'a> {
             body.stmts.push(ir::Stmt { kind: ir::StmtKind::Return(Some(zero)), loc });
             return;
         }
-        let func = self.func(id);
+        let func = self.names.func(id);
         let (name, noreturn) = (func.display.clone(), func.attrs.noreturn);
         if noreturn {
             return;

@@ -63,10 +63,10 @@ impl<'a> Checker<'a> {
     /// 1 when the argument is a constant expression; it is not evaluated.
     fn constant_p(&mut self, args: &'a [ast::Expr], at: CallAt) -> Checked<'a> {
         self.check_count("__builtin_constant_p", args.len(), 1, 1, false, at.args, Span::NONE)?;
-        self.unevaluated += 1;
+        self.around.unevaluated += 1;
         let value = self.expr(&args[0]);
         let value = self.rvalue(value);
-        self.unevaluated -= 1;
+        self.around.unevaluated -= 1;
         let known = match &value.kind {
             Kind::RValue(expr) => self.const_eval(expr).is_some() || value.string.is_some(),
             _ => false,

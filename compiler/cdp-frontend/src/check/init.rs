@@ -532,7 +532,7 @@ impl<'a> Checker<'a> {
             }
             _ => return,
         };
-        self.facts.narrowed = Some(value.span);
+        self.quiet.narrowed = Some(value.span);
         // nvcc's host compiler refuses what its device compiler takes.
         let code = if self.is_host_text() { Code::E0313 } else { Code::W0721 };
         self.error(code, value.span, message)
@@ -544,7 +544,7 @@ impl<'a> Checker<'a> {
     fn is_host_text(&self) -> bool {
         match self.f.in_function() {
             true => self.f.space.on_host() && !self.f.builtin_body,
-            false => self.facts.host_variable,
+            false => self.around.host_variable,
         }
     }
 }

@@ -55,18 +55,18 @@ impl<'a> Checker<'a> {
         };
         let (session, unit) = self.arena.add(session, unit);
         let outer_diags = std::mem::take(&mut self.diags);
-        let outer_locs = std::mem::replace(&mut self.no_locs, true);
+        let outer_locs = std::mem::replace(&mut self.lines.silent, true);
         let outer_session = std::mem::replace(&mut self.session, session);
         let outer = std::mem::take(&mut self.f);
-        let outer_c = std::mem::replace(&mut self.extern_c, false);
+        let outer_c = std::mem::replace(&mut self.linkage.extern_c, false);
         // The names of the text are numbered on their own, so no scope of the program may be seen.
-        let scopes = std::mem::take(&mut self.scopes);
+        let scopes = std::mem::take(&mut self.names.scopes);
         let made = self.compile_inline(name, unit, inline);
-        self.scopes = scopes;
-        self.extern_c = outer_c;
+        self.names.scopes = scopes;
+        self.linkage.extern_c = outer_c;
         self.f = outer;
         self.session = outer_session;
-        self.no_locs = outer_locs;
+        self.lines.silent = outer_locs;
         self.diags = outer_diags;
         made
     }
@@ -85,9 +85,9 @@ impl<'a> Checker<'a> {
         let Some(id) = self.declare_function(&def.specs, &def.declarator, ty, true) else {
             panic!("the builtin `{name}` cannot be declared");
         };
-        let number = self.unique();
+        let number = self.linkage.unique();
         let space = if self.device_pass() { ExecutionSpace::Device } else { ExecutionSpace::Host };
-        let func = self.func_mut(id);
+        let func = self.names.func_mut(id);
         func.space = space;
         func.linkage = ir::Linkage::Internal;
         func.builtin = true;

@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
         let code = if lenient { Code::W0736 } else { Code::E0314 };
         let Some(state) = self.f.switches.last() else { return };
         let Some(passed) = self.initialised_since(state.bound).next() else { return };
-        let var = self.var(passed);
+        let var = self.names.var(passed);
         let (at, text) = (var.span, self.text(var.name));
         let message = format!("the jump to this label passes the initialisation of `{text}`");
         self.error(code, label, message)
@@ -65,10 +65,10 @@ impl<'a> Checker<'a> {
 
     /// The initialised variables among the names in scope behind the first `bound`.
     fn initialised_since(&self, bound: usize) -> impl Iterator<Item = VarId> {
-        self.scopes.bound_since(bound).filter_map(|(_, slot)| match slot.other {
-            Some(Entity::Var(var)) => {
-                (self.var(var).initialised && self.var(var).local.is_some()).then_some(var)
-            }
+        self.names.scopes.bound_since(bound).filter_map(|(_, slot)| match slot.other {
+            Some(Entity::Var(var)) => (self.names.var(var).initialised
+                && self.names.var(var).local.is_some())
+            .then_some(var),
             _ => None,
         })
     }
@@ -87,7 +87,7 @@ impl<'a> Checker<'a> {
                     continue;
                 };
                 let Some(passed) = there.iter().find(|var| !seen.contains(var)) else { continue };
-                let var = self.var(*passed);
+                let var = self.names.var(*passed);
                 let (at, text) = (var.span, self.text(var.name));
                 let message = format!("the jump to `{name}` passes the initialisation of `{text}`");
                 self.error(Code::E0314, *jump, message)

@@ -30,7 +30,7 @@ impl<'a> Checker<'a> {
             return self.void_value(span);
         };
         let name = match target {
-            Some(id) => self.func(id).display.clone(),
+            Some(id) => self.names.func(id).display.clone(),
             None => self.source_text(launch.kernel.span),
         };
         let list = self.launch_args(&name, target, &params, args, launch);
@@ -81,7 +81,7 @@ impl<'a> Checker<'a> {
                 .user
                 .iter()
                 .copied()
-                .filter(|&id| self.func(id).space == ExecutionSpace::Global)
+                .filter(|&id| self.names.func(id).space == ExecutionSpace::Global)
                 .collect();
             let id = match kernels.as_slice() {
                 [] => {
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
                 [one] => *one,
                 _ => self.choose_kernel(&functions.name, &kernels, args, span)?,
             };
-            let params = self.func(id).params.iter().map(|param| param.ty).collect();
+            let params = self.names.func(id).params.iter().map(|param| param.ty).collect();
             return Some((None, params, Some(id)));
         }
         let value = self.rvalue(kernel);
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
             self.error(Code::E0411, span, message).note("it is a builtin function").help(cure);
             return;
         };
-        let func = self.func(id);
+        let func = self.names.func(id);
         let (declared, word) = (func.span, func.space.word());
         let or = if self.types.is_void(func.ret) { "declare it `__global__`, or " } else { "" };
         self.error(Code::E0411, span, message)
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
 
     /// E0410: a kernel called as if it were a function.
     pub fn kernel_called(&mut self, id: FnId, name_span: Span) {
-        let func = self.func(id);
+        let func = self.names.func(id);
         let (name, declared) = (func.display.clone(), func.span);
         let message = format!("the kernel `{name}` is called without a launch configuration");
         self.error(Code::E0410, name_span, message)
@@ -289,7 +289,7 @@ impl<'a> Checker<'a> {
         args: Vec<Value<'a>>,
         launch: &'a ast::LaunchExpr,
     ) -> Option<Vec<Expr>> {
-        let required = target.map_or(params.len(), |id| self.func(id).required());
+        let required = target.map_or(params.len(), |id| self.names.func(id).required());
         let given = args.len();
         if given < required || given > params.len() {
             self.report_launch_count(name, target, given, required, params.len(), launch);
@@ -338,7 +338,7 @@ impl<'a> Checker<'a> {
             Some(extra) if given > most => extra.span,
             _ => launch.args_span,
         };
-        let func = target.map(|id| self.func(id));
+        let func = target.map(|id| self.names.func(id));
         let declared = func.map_or(Span::NONE, |func| func.span);
         let missing = func.filter(|_| given < required).and_then(|func| func.params[given].name);
         let note = missing
@@ -358,13 +358,13 @@ impl<'a> Checker<'a> {
         to: QualType,
     ) {
         let from = self.show_value(arg);
-        let param = target.and_then(|id| self.func(id).params[index].name);
+        let param = target.and_then(|id| self.names.func(id).params[index].name);
         let what = match param {
             Some(param) => format!("`{}` of the kernel `{name}`", self.text(param.name)),
             None => format!("parameter {} of the kernel `{name}`", index + 1),
         };
         let message = format!("{from} does not convert to {}, the type of {what}", self.show(to));
-        let declared = target.map_or(Span::NONE, |id| self.func(id).params[index].span);
+        let declared = target.map_or(Span::NONE, |id| self.names.func(id).params[index].span);
         let decayed = self.decay(arg.ty);
         let object =
             self.types.pointee(to).is_some_and(|to| to.id == decayed.id) && arg.is_lvalue();
@@ -380,13 +380,13 @@ impl<'a> Checker<'a> {
     // --- facts -------------------------------------------------------------------------------------
 
     fn record_launch(&mut self, launch: &'a ast::LaunchExpr, name: &str, span: Span) {
-        if self.unevaluated > 0 {
+        if self.around.unevaluated > 0 {
             return;
         }
         let text = |checker: &Self, index: usize| {
             launch.config.get(index).map_or(String::new(), |expr| checker.source_text(expr.span))
         };
-        let parent = self.f.func.map_or(String::new(), |id| self.func(id).display.clone());
+        let parent = self.f.func.map_or(String::new(), |id| self.names.func(id).display.clone());
         let fact = LaunchFact {
             parent,
             from_device: self.f.space.on_device(),
@@ -397,6 +397,6 @@ impl<'a> Checker<'a> {
             stream: text(self, 3),
             span,
         };
-        self.launches.push(fact);
+        self.graph.launches.push(fact);
     }
 }

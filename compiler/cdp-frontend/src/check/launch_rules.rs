@@ -18,7 +18,7 @@ impl<'a> Checker<'a> {
     pub fn check_launch_place(&mut self, launch: &'a ast::LaunchExpr) {
         if self.f.space == ExecutionSpace::HostDevice {
             let (name, place) = match self.f.func {
-                Some(id) => (self.func(id).display.clone(), self.func(id).space_span),
+                Some(id) => (self.names.func(id).display.clone(), self.names.func(id).space_span),
                 None => (String::new(), Span::NONE),
             };
             let message = "a launch in a `__host__ __device__` function";
@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
     /// E0414, E0415: `cudaStreamTailLaunch` and `cudaStreamFireAndForget` where they do not work.
     pub fn check_stream_constant(&mut self, name: &str, span: Span) {
         let named = matches!(name, "cudaStreamTailLaunch" | "cudaStreamFireAndForget");
-        if !named || !self.f.space.device_only() || self.unevaluated > 0 {
+        if !named || !self.f.space.device_only() || self.around.unevaluated > 0 {
             return;
         }
         if self.cdp() == Some(ir::CdpVersion::Cdp1) {
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
         );
         let (mut kernel, mut table) = (Span::NONE, String::new());
         if let Some(id) = target {
-            let func = self.func(id).clone();
+            let func = self.names.func(id).clone();
             kernel = func.span;
             table = self.parameter_table(&func, params, &places);
         }

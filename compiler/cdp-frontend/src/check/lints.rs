@@ -18,9 +18,9 @@ impl<'a> Checker<'a> {
             return;
         }
         let mut unused = Vec::new();
-        for slot in self.scopes.innermost() {
+        for slot in self.names.scopes.innermost() {
             let Some(Entity::Var(id)) = slot.other else { continue };
-            let var = self.var(id);
+            let var = self.names.var(id);
             if var.uses == 0 && !var.is_param && (var.local.is_some() || var.in_function) {
                 unused.push((var.span, self.text(var.name).to_owned()));
             }
@@ -52,7 +52,7 @@ impl<'a> Checker<'a> {
         common: QualType,
         op_span: Span,
     ) {
-        if self.unevaluated > 0 || self.f.builtin_body {
+        if self.around.unevaluated > 0 || self.f.builtin_body {
             return;
         }
         let [(left_ty, left), (right_ty, right)] = sides;
@@ -104,7 +104,7 @@ impl<'a> Checker<'a> {
         let Some(basic) = self.types.basic(ty).filter(|basic| basic.is_signed()) else { return };
         let (min, max) = self.int_range(basic);
         if let Some(exact) = exact.filter(|exact| !(min..=max).contains(exact))
-            && self.unevaluated == 0
+            && self.around.unevaluated == 0
             && !self.f.builtin_body
         {
             let message = format!("the result, {exact}, does not fit {}", self.show(ty));
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
     pub fn warn_known_condition(&mut self, value: &Value<'a>) {
         let array = self.types.is_array(value.ty) && value.string.is_none();
         let function = matches!(&value.kind, Kind::Fns(functions) if functions.user.len() == 1);
-        if (array || function) && self.unevaluated == 0 {
+        if (array || function) && self.around.unevaluated == 0 {
             let what = if array { "an array" } else { "a function" };
             let message = format!("this condition is always true: {what} has an address");
             let found = self.error(Code::W0727, value.span, message);
@@ -130,8 +130,8 @@ impl<'a> Checker<'a> {
     /// A constant that an integer cannot hold in an implicit conversion: an integer that loses bits, whatever the
     /// sign is taken for, or a floating-point number beyond the range.
     pub fn warn_constant_conversion(&mut self, value: &Value<'a>, to: QualType) {
-        let told = self.facts.narrowed == Some(value.span);
-        if told || self.unevaluated > 0 || self.f.builtin_body {
+        let told = self.quiet.narrowed == Some(value.span);
+        if told || self.around.unevaluated > 0 || self.f.builtin_body {
             return;
         }
         let Kind::RValue(Expr { kind: ExprKind::Const(constant), .. }) = &value.kind else {

@@ -30,22 +30,23 @@ impl<'a> Checker<'a> {
         if memory == Memory::Shared && self.f.space == ExecutionSpace::Host {
             self.shared_on_host(request.memory_span);
         }
-        let existing = self.scopes.member(self.scopes.here(), name.base.name).copied();
-        let hidden = self.facts.block_externs.get(&(self.scopes.here(), name.base.name)).copied();
+        let existing = self.names.scopes.member(self.names.scopes.here(), name.base.name).copied();
+        let hidden =
+            self.linkage.block_externs.get(&(self.names.scopes.here(), name.base.name)).copied();
         let found = match existing.and_then(|slot| slot.other) {
             Some(Entity::Var(id)) => Some(id),
             _ => hidden,
         };
         let id = match found {
             Some(id) => {
-                let first = self.var(id).span;
+                let first = self.names.var(id).span;
                 self.redeclare(id, &request, memory, first);
                 id
             }
             None => {
                 let id = self.new_var(&request, memory);
                 self.name_symbol(id, false);
-                self.facts.block_externs.insert((self.scopes.here(), name.base.name), id);
+                self.linkage.block_externs.insert((self.names.scopes.here(), name.base.name), id);
                 id
             }
         };
@@ -78,16 +79,17 @@ impl<'a> Checker<'a> {
             self.error(Code::E0505, request.memory_span, message).help("declare it at file scope");
         }
         let id = self.new_var(&request, memory);
-        let function = self.f.func.map(|func| self.func(func).symbol.clone()).unwrap_or_default();
+        let function =
+            self.f.func.map(|func| self.names.func(func).symbol.clone()).unwrap_or_default();
         let text = self.text(request.name.base.name);
         let number = {
             let entry =
-                self.facts.static_numbers.entry((function.clone(), text.to_owned())).or_insert(0);
+                self.linkage.static_numbers.entry((function.clone(), text.to_owned())).or_insert(0);
             *entry += 1;
             *entry - 1
         };
         let symbol = mangle::local_variable(&function, text, number);
-        let var = self.var_mut(id);
+        let var = self.names.var_mut(id);
         var.symbol = symbol;
         var.linkage = ir::Linkage::Internal;
         var.in_function = true;
@@ -127,43 +129,43 @@ impl<'a> Checker<'a> {
             self.init_reference(id, init);
             return;
         }
-        let outer = std::mem::take(&mut self.facts.borrowed);
+        let outer = std::mem::take(&mut self.around.borrowed);
         let initialising = std::mem::replace(&mut self.f.initialising, true);
         let (ty, node) =
             self.constant_if(request.constexpr, |checker| checker.initializer(ty, init, text));
         self.f.initialising = initialising;
-        if !self.types.is_error(self.var(id).ty) {
-            self.var_mut(id).ty = ty;
+        if !self.types.is_error(self.names.var(id).ty) {
+            self.names.var_mut(id).ty = ty;
         }
         if completes {
             self.check_complete(id, name.span);
             self.make_local(id);
         }
         self.init_local(id, node, init.span, request.constexpr);
-        self.facts.borrowed = outer;
+        self.around.borrowed = outer;
     }
 
     /// Gives an automatic variable its storage.
     pub fn make_local(&mut self, id: VarId) {
-        let var = self.var(id);
+        let var = self.names.var(id);
         let (name, ty, align, span) = (var.name, var.ty, var.align, var.span);
         let text = self.text(name).to_owned();
         let local = self.new_local(text, ty, align, span);
         self.f.facts[local.0 as usize].var = Some(id);
-        self.var_mut(id).local = Some(local);
+        self.names.var_mut(id).local = Some(local);
         let loc = self.loc(span);
         self.emit(ir::StmtKind::Declare(local), loc);
     }
 
     /// What a variable without initialiser starts with: nothing, but for `dim3`.
     pub fn default_local(&mut self, id: VarId) {
-        let ty = self.var(id).ty;
+        let ty = self.names.var(id).ty;
         if !self.has_defaults(ty) {
             return;
         }
-        let span = self.var(id).span;
+        let span = self.names.var(id).span;
         let constant = self.default_const(ty);
-        if let Some(local) = self.var(id).local.filter(|_| self.var(id).constexpr) {
+        if let Some(local) = self.names.var(id).local.filter(|_| self.names.var(id).constexpr) {
             self.f.facts[local.0 as usize].value = Some(constant.clone());
         }
         let addr = self.var_address(id, span);
@@ -188,8 +190,8 @@ impl<'a> Checker<'a> {
     }
 
     pub fn init_reference(&mut self, id: VarId, init: &'a ast::Initializer) {
-        let (ty, span) = (self.var(id).ty, self.var(id).span);
-        let text = self.text(self.var(id).name);
+        let (ty, span) = (self.names.var(id).ty, self.names.var(id).span);
+        let text = self.text(self.names.var(id).name);
         let Some(value) = self.bound_value(init) else { return };
         let pointer = self.convert(value, ty, super::convert::Purpose::Init(text));
         let addr = self.var_address(id, span);
@@ -198,11 +200,11 @@ impl<'a> Checker<'a> {
     }
 
     pub fn init_local(&mut self, id: VarId, node: Node, init_span: Span, constexpr: bool) {
-        let (ty, span) = (self.var(id).ty, self.var(id).span);
+        let (ty, span) = (self.names.var(id).ty, self.names.var(id).span);
         if self.types.is_error(ty) {
             return;
         }
-        let borrowed = constexpr && self.facts.borrowed;
+        let borrowed = constexpr && self.around.borrowed;
         let constant = match self.is_const_object(ty) {
             true => self.constant_if(borrowed, |checker| checker.node_const(&node, ty)),
             false => None,
@@ -212,14 +214,14 @@ impl<'a> Checker<'a> {
             return;
         }
         if constexpr && constant.is_none() && !self.node_poisoned(&node) {
-            let text = self.text(self.var(id).name);
+            let text = self.text(self.names.var(id).name);
             let message =
                 format!("the initialiser of the `constexpr` variable `{text}` is not constant");
             let reason = self.node_not_const(&node).unwrap_or_default();
             self.error(Code::E0310, init_span, message).note(reason);
         }
         self.remember_constant(id, constant.as_ref());
-        if let Some(local) = self.var(id).local.filter(|_| constexpr) {
+        if let Some(local) = self.names.var(id).local.filter(|_| constexpr) {
             self.f.facts[local.0 as usize].value = constant.clone();
         }
         // Of the other side's functions and variables only the value is taken.
@@ -241,13 +243,13 @@ impl<'a> Checker<'a> {
 
     /// A variable declared in a condition; gives its value for the test.
     pub fn condition_decl(&mut self, decl: &'a ast::Decl) -> Value<'a> {
-        let before = self.vars.len();
+        let before = self.names.vars.len();
         self.decl(decl);
-        if self.vars.len() == before {
+        if self.names.vars.len() == before {
             return self.error_value(decl.span);
         }
-        let id = VarId(self.vars.len() as u32 - 1);
-        let span = self.var(id).span;
+        let id = VarId(self.names.vars.len() as u32 - 1);
+        let span = self.names.var(id).span;
         self.var_value(id, span)
     }
 }

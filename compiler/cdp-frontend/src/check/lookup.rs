@@ -57,7 +57,7 @@ impl Checker<'_> {
         let mut functions = Vec::new();
         for slot in slots {
             let Some(Entity::Fns(set)) = slot.entity() else { continue };
-            for id in self.set(set) {
+            for id in self.names.set(set) {
                 if !functions.contains(id) {
                     functions.push(*id);
                 }
@@ -86,8 +86,8 @@ impl Checker<'_> {
     /// What fits of the meanings of a name, and the part of the name that the answer is about.
     pub fn walk(&self, name: &QualName, fits: impl Fn(&Slot) -> bool) -> (Found<Slot>, Ident) {
         let found = match self.scope_of(name) {
-            Ok(None) => self.scopes.lookup(name.base.name, fits),
-            Ok(Some(scope)) => self.scopes.lookup_in(scope, name.base.name, fits),
+            Ok(None) => self.names.scopes.lookup(name.base.name, fits),
+            Ok(Some(scope)) => self.names.scopes.lookup_in(scope, name.base.name, fits),
             Err((Found::One(slot), last))
                 if name.scopes.last().is_some_and(|at| at.span == last.span) =>
             {
@@ -105,8 +105,8 @@ impl Checker<'_> {
         for part in &name.scopes {
             let fits = |slot: &Slot| slot.before_scope().is_some();
             let found = match at {
-                None => self.scopes.lookup(part.name, fits),
-                Some(scope) => self.scopes.lookup_in(scope, part.name, fits),
+                None => self.names.scopes.lookup(part.name, fits),
+                Some(scope) => self.names.scopes.lookup_in(scope, part.name, fits),
             };
             let scope = match &found {
                 Found::One(slot) => match slot.before_scope() {

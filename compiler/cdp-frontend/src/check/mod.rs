@@ -44,6 +44,7 @@ mod jump;
 mod launch;
 mod launch_hints;
 mod launch_rules;
+mod lines;
 mod lints;
 mod local;
 mod lookup;
@@ -193,7 +194,7 @@ pub fn check_here(
 ) -> CheckOutput {
     let arena = arena::Arena::default();
     let mut checker = state::Checker::new(session, options, &arena);
-    checker.facts.lost.clone_from(&unit.lost);
+    checker.quiet.lost.clone_from(&unit.lost);
     checker.unit(unit);
     checker.finish()
 }

@@ -45,7 +45,7 @@ impl<'a> Checker<'a> {
             return value;
         }
         if let Some(Entity::Fns(set)) = self.std_entity(name) {
-            return self.functions_value(name, self.set(set).to_vec());
+            return self.functions_value(name, self.names.set(set).to_vec());
         }
         self.undeclared(name);
         self.error_value(span)
@@ -55,7 +55,7 @@ impl<'a> Checker<'a> {
     pub fn has_lost(&self, ty: QualType) -> bool {
         let record = self.types.record_id(ty).map(|id| &self.types.record(id).name);
         let symbol = record.and_then(|name| self.session.names.lookup(name));
-        symbol.is_some_and(|symbol| self.facts.lost.contains(&symbol))
+        symbol.is_some_and(|symbol| self.quiet.lost.contains(&symbol))
     }
 
     fn enumerator_value(&mut self, id: super::ctype::CEnumId, index: u32, span: Span) -> Value<'a> {
@@ -79,7 +79,7 @@ impl<'a> Checker<'a> {
         if self.text(scope.name) != "std" {
             return None;
         }
-        let slot = self.scopes.member(ScopeId::GLOBAL, name.base.name)?;
+        let slot = self.names.scopes.member(ScopeId::GLOBAL, name.base.name)?;
         let sources = &self.session.sources;
         // The only system headers are the compiler's own.
         if !sources.file(sources.file_of(slot.span.lo)?).system {
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
 
     /// `__func__`, and with `pretty` the function's type around its qualified name.
     fn function_name(&mut self, func: FnId, pretty: bool, span: Span) -> Value<'a> {
-        let info = self.func(func);
+        let info = self.names.func(func);
         let mut bytes = match pretty {
             true => self.types.show_around(info.ty, info.display.clone()).into_bytes(),
             false => self.text(info.name).as_bytes().to_vec(),
@@ -137,11 +137,11 @@ impl<'a> Checker<'a> {
     /// file scope are seen, as if a header had declared them there.
     fn functions_value(&mut self, name: &ast::QualName, user: Vec<FnId>) -> Value<'a> {
         let text = self.text(name.base.name);
-        let global = user.iter().any(|&id| self.func(id).ns == ScopeId::GLOBAL)
-            || name.as_plain().is_some_and(|symbol| self.scopes.reaches_global(symbol));
+        let global = user.iter().any(|&id| self.names.func(id).ns == ScopeId::GLOBAL)
+            || name.as_plain().is_some_and(|symbol| self.names.scopes.reaches_global(symbol));
         let builtin = if global { self.visible_builtins(text, false) } else { Vec::new() };
         let ty = match user.as_slice() {
-            [one] if builtin.is_empty() => self.func(*one).ty,
+            [one] if builtin.is_empty() => self.names.func(*one).ty,
             _ => Basic::Error.into(),
         };
         let kind = Kind::Fns(FnRef { name: text.to_owned(), user, builtin });
@@ -151,7 +151,7 @@ impl<'a> Checker<'a> {
     /// E0301 with the nearest name, the first time that the function at hand uses it.
     fn undeclared(&mut self, name: &ast::QualName) {
         let mut parts = name.scopes.iter().chain([&name.base]);
-        if parts.any(|part| self.facts.lost.contains(&part.name)) {
+        if parts.any(|part| self.quiet.lost.contains(&part.name)) {
             return;
         }
         if name.as_plain().is_some_and(|symbol| !self.f.refused.insert((None, symbol))) {
@@ -203,8 +203,8 @@ impl<'a> Checker<'a> {
 
     /// A variable's value, with the judgement of whether this side may use it.
     pub fn var_value(&mut self, id: VarId, span: Span) -> Value<'a> {
-        self.var_mut(id).uses += 1;
-        let var = self.var(id);
+        self.names.var_mut(id).uses += 1;
+        let var = self.names.var(id);
         let ty = var.ty;
         if self.types.is_error(ty) {
             return self.error_value(span);
@@ -240,17 +240,17 @@ impl<'a> Checker<'a> {
     /// The address of a variable's own storage.
     pub fn var_address(&mut self, id: VarId, span: Span) -> Expr {
         let loc = self.loc(span);
-        if let Some(local) = self.var(id).local {
+        if let Some(local) = self.names.var(id).local {
             if (local.0 as usize) < self.f.locals.len() {
                 return self.local_addr(local, loc);
             }
             return self.dummy(Basic::Nullptr.into());
         }
-        if self.var(id).memory == Memory::Host && self.on_device() {
+        if self.names.var(id).memory == Memory::Host && self.on_device() {
             self.check_var_side(id, span);
         }
         let global = self.ir_global(id);
-        let ty = self.var(id).ty;
+        let ty = self.names.var(id).ty;
         let ty = self.types.ir_type(ty);
         let ty = self.types.ir.pointer_to(ty);
         Expr::new(ExprKind::GlobalAddr(global), ty, loc)
@@ -258,12 +258,12 @@ impl<'a> Checker<'a> {
 
     /// The address of a function.
     pub fn function_address(&mut self, id: FnId, span: Span) -> Expr {
-        let host = self.func(id).space == super::scope::ExecutionSpace::Host;
+        let host = self.names.func(id).space == super::scope::ExecutionSpace::Host;
         if host && self.f.space.device_only() {
             self.check_call_side(id, span);
         }
         let function = self.ir_func(id);
-        let ty = self.func(id).ty;
+        let ty = self.names.func(id).ty;
         let ty = self.types.pointer_to(ty);
         let ty = self.types.ir_type(ty);
         let loc = self.loc(span);
@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
             Some(_) => !types,
         };
         let mut names: Vec<&str> = Vec::new();
-        let fitting = self.scopes.visible().filter(|(_, slot)| fits(slot.entity()));
+        let fitting = self.names.scopes.visible().filter(|(_, slot)| fits(slot.entity()));
         names.extend(fitting.map(|(name, _)| self.text(name)));
         if !types {
             names.extend(self.session.unused.iter().map(|(name, _)| self.text(*name)));

@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         let mut user = functions.user.clone();
         for ns in self.associated_namespaces(args) {
             let Some(symbol) = self.session.names.lookup(&functions.name) else { continue };
-            for id in self.functions_of(&self.scopes.lookup_in(ns, symbol, |_| true)) {
+            for id in self.functions_of(&self.names.scopes.lookup_in(ns, symbol, |_| true)) {
                 if !user.contains(&id) {
                     user.push(id);
                 }
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
             // A prototype of a library function says nothing that the row does not say better.
             list.retain(|other| match other.callable {
                 Callable::User(id) => {
-                    let func = self.func(id);
+                    let func = self.names.func(id);
                     let library =
                         func.extern_c && !func.defined && func.space == ExecutionSpace::Host;
                     !(library && other.params == candidate.params)
@@ -77,7 +77,7 @@ impl<'a> Checker<'a> {
     }
 
     pub fn user_candidate(&self, id: FnId) -> Candidate {
-        let func = self.func(id);
+        let func = self.names.func(id);
         Candidate {
             callable: Callable::User(id),
             params: func.params.iter().map(|param| Accepts::Type(param.ty)).collect(),
@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
                 Callable::User(_) => false,
             };
             let in_device_code = self.f.space.device_only() && !self.f.builtin_body;
-            return if host_only && in_device_code && self.unevaluated == 0 {
+            return if host_only && in_device_code && self.around.unevaluated == 0 {
                 Choice::HostOnly(candidate)
             } else {
                 Choice::One(candidate)
@@ -367,7 +367,7 @@ impl<'a> Checker<'a> {
         let mut places = Vec::new();
         for candidate in candidates.iter().take(6) {
             match candidate.callable {
-                Callable::User(id) => places.push(self.func(id).span),
+                Callable::User(id) => places.push(self.names.func(id).span),
                 Callable::Builtin(overload) => {
                     notes.push(format!("a candidate: `{}`", self.show_builtin(&overload)));
                 }

@@ -6,12 +6,47 @@ use crate::diagnostics::codes::lint;
 use crate::diagnostics::{Code, Level};
 use crate::source::Span;
 
+/// What pragmas say from here on.
+#[derive(Default)]
+pub struct Pragmas {
+    /// The levels of lints, the newest last.
+    pub levels: Vec<(Code, Level)>,
+    /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.
+    pub pack_limit: u64,
+    pack_saved: Vec<u64>,
+}
+
+impl Pragmas {
+    /// `pack()`, `pack(n)`, `pack(push)`, `pack(push, n)`, `pack(pop)`; nothing for another.
+    fn pack(&mut self, words: &[&str]) -> Option<()> {
+        let (saved, limit) = match words {
+            ["(", "push", ")"] => (true, self.pack_limit),
+            ["(", "push", ",", number, ")"] => (true, number.parse().ok()?),
+            ["(", "pop", ")"] => (false, self.pack_saved.pop().unwrap_or(0)),
+            ["(", ")"] => (false, 0),
+            ["(", number, ")"] => (false, number.parse().ok()?),
+            _ => return None,
+        };
+        if !matches!(limit, 0 | 1 | 2 | 4 | 8 | 16) {
+            return None;
+        }
+        self.pack_saved.extend(saved.then_some(self.pack_limit));
+        self.pack_limit = limit;
+        Some(())
+    }
+}
+
 impl<'a> Checker<'a> {
     pub fn pragma(&mut self, pragma: &'a ast::Pragma) {
         let ast::PragmaKind::Cdp(symbol) = pragma.kind else { return };
         let words: Vec<&str> = self.text(symbol).split(' ').collect();
         if let Some((&"pack", rest)) = words.split_first() {
-            self.pack(rest, pragma.span);
+            if self.pragmas.pack(rest).is_none() {
+                let message = "this `#pragma pack` is outside the `.cdp` subset";
+                self.error(Code::E0239, pragma.span, message).help(
+                    "write `pack(n)`, `pack(push, n)` or `pack(pop)`, where n is 1, 2, 4, 8 or 16",
+                );
+            }
         } else {
             self.lint_level(&words, pragma.span);
         }
@@ -28,51 +63,12 @@ impl<'a> Checker<'a> {
         };
         for name in name.concat().split(',') {
             match lint(name) {
-                Some(code) => self.facts.levels.push((code, level)),
+                Some(code) => self.pragmas.levels.push((code, level)),
                 None => {
                     let message = format!("there is no lint `{name}`");
                     self.error(Code::W0154, span, message).help("`cdpc explain` lists all names");
                 }
             }
-        }
-    }
-
-    /// `pack()`, `pack(n)`, `pack(push)`, `pack(push, n)`, `pack(pop)`.
-    fn pack(&mut self, words: &[&str], span: Span) {
-        let limit = |word: &str| match word.parse::<u64>() {
-            Ok(limit @ (1 | 2 | 4 | 8 | 16)) => Some(limit),
-            Ok(0) => Some(0),
-            _ => None,
-        };
-        let known = match words {
-            ["(", ")"] => {
-                self.facts.pack_limit = 0;
-                true
-            }
-            ["(", "push", ")"] => {
-                self.facts.pack_saved.push(self.facts.pack_limit);
-                true
-            }
-            ["(", "pop", ")"] => {
-                self.facts.pack_limit = self.facts.pack_saved.pop().unwrap_or(0);
-                true
-            }
-            ["(", "push", ",", number, ")"] => limit(number).is_some_and(|limit| {
-                self.facts.pack_saved.push(self.facts.pack_limit);
-                self.facts.pack_limit = limit;
-                true
-            }),
-            ["(", number, ")"] => limit(number).is_some_and(|limit| {
-                self.facts.pack_limit = limit;
-                true
-            }),
-            _ => false,
-        };
-        if !known {
-            let message = "this `#pragma pack` is outside the `.cdp` subset";
-            self.error(Code::E0239, span, message).help(
-                "write `pack(n)`, `pack(push, n)` or `pack(pop)`, where n is 1, 2, 4, 8 or 16",
-            );
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::source::Span;
 
 impl<'a> Checker<'a> {
     pub fn range_for(&mut self, stmt: &'a ast::RangeForStmt, unroll: Option<Unroll>, loc: ir::Loc) {
-        self.scopes.enter_head();
+        self.names.scopes.enter_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
             ExprKind::Compare { op: CompareOp::Lt, lhs: Box::new(at.clone()), rhs: Box::new(end) };
         let cond = Some(Box::new(Expr::new(kind, ir_bool, loc)));
 
-        self.scopes.enter_head();
+        self.names.scopes.enter_head();
         let mut body = self.block(|checker| {
             let place = checker.to_index(at.clone());
             let addr = checker.index_addr(base, place, loc);
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
             checker.range_variable(&stmt.variable, element);
         });
         let inner = self.loop_body(&stmt.body);
-        self.scopes.leave();
+        self.names.scopes.leave();
         body.stmts.push(ir::Stmt { kind: StmtKind::Block(inner), loc });
 
         let one = self.const_int(1, index_ty, loc);
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         let kind = ExprKind::Binary { op: BinaryOp::Add, lhs: Box::new(at), rhs: Box::new(one) };
         let next = Expr::new(kind, ty, loc);
         let step = Some(Box::new(self.store(index_addr, next, false, loc)));
-        self.scopes.leave();
+        self.names.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
     }
 
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
     fn range_variable(&mut self, decl: &'a ast::SimpleDecl, element: Value<'a>) {
         let specs = &decl.specs;
         let base = self.spec_type(specs);
-        self.facts.auto_type = None;
+        self.around.auto_type = None;
         let Some(declarator) = decl.declarators.first() else { return };
         let pattern = self.declarator_type(base, &declarator.declarator);
         let Some(name) = &declarator.declarator.name else {
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
         self.check_complete(id, name.span);
         self.make_local(id);
         self.bind_var(name.base, id);
-        let ty = self.var(id).ty;
+        let ty = self.names.var(id).ty;
         if self.types.is_error(ty) || self.is_error(&element) {
             return;
         }

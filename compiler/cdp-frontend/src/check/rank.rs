@@ -159,9 +159,9 @@ impl<'a> Checker<'a> {
 
     /// Checks an expression for its type only.
     pub fn quiet<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
-        self.unevaluated += 1;
+        self.around.unevaluated += 1;
         let result = self.unheard(check);
-        self.unevaluated -= 1;
+        self.around.unevaluated -= 1;
         result
     }
 
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
     /// The function of a set that a pointer (or reference) type asks for.
     pub fn choose_function(&self, functions: &FnRef, to: QualType) -> Option<FnId> {
         let want = self.types.pointee(to).unwrap_or(to);
-        functions.user.iter().copied().find(|&id| self.func(id).ty.id == want.id)
+        functions.user.iter().copied().find(|&id| self.names.func(id).ty.id == want.id)
     }
 
     /// The builtin function of a set that a pointer type asks for.

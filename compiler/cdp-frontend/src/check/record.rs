@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
         let Some(tag) = spec.tag.as_ref().filter(|tag| tag.as_plain().is_some()) else {
             return false;
         };
-        if spec.members.is_some() || self.scopes.declare(tag.base.name).tag.is_some() {
+        if spec.members.is_some() || self.names.scopes.declare(tag.base.name).tag.is_some() {
             return false;
         }
         let kind = match spec.kind {
@@ -100,11 +100,11 @@ impl<'a> Checker<'a> {
     fn new_record(&mut self, kind: CRecordKind, tag: Option<ast::Ident>) -> CRecordId {
         let name = tag.map_or("", |tag| self.text(tag.name));
         let span = tag.map_or(Span::NONE, |tag| tag.span);
-        let id = self.types.declare_record(kind, name, self.scopes.here(), span);
+        let id = self.types.declare_record(kind, name, self.names.scopes.here(), span);
         self.types.records[id.0 as usize].local_in = self.local_context();
         if let Some(tag) = tag {
             let ty = self.types.record_type(id);
-            let slot = self.scopes.declare(tag.name);
+            let slot = self.names.scopes.declare(tag.name);
             slot.tag = Some(ty);
             slot.span = tag.span;
         }
@@ -114,12 +114,12 @@ impl<'a> Checker<'a> {
     /// The function that a type declared now is local to.
     pub(super) fn local_context(&mut self) -> Option<(String, u32)> {
         let func = self.f.func?;
-        if self.scopes.depth() == 0 {
+        if self.names.scopes.depth() == 0 {
             return None;
         }
         let number = self.f.local_types;
         self.f.local_types += 1;
-        let symbol = self.func(func).symbol.clone();
+        let symbol = self.names.func(func).symbol.clone();
         let encoding = symbol
             .strip_prefix("_Z")
             .map_or_else(|| format!("{}{symbol}", symbol.len()), |encoding| encoding.to_owned());
@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
             return Some(id);
         };
         let slot = if tag.as_plain().is_some() {
-            let slot = self.scopes.declare(tag.base.name);
+            let slot = self.names.scopes.declare(tag.base.name);
             *slot
         } else {
             let Ok(Some(slot)) = self.find_one(tag) else {
@@ -189,23 +189,23 @@ impl<'a> Checker<'a> {
         specs: &'a ast::DeclSpecs,
     ) {
         // Types declared among the members belong to the record's own scope.
-        let outer_ns = self.scopes.here();
-        if self.scopes.depth() == 0 && declares_types(members) {
+        let outer_ns = self.names.scopes.here();
+        if self.names.scopes.depth() == 0 && declares_types(members) {
             let name = spec.tag.as_ref().map(|tag| tag.base.name);
             let text = self.types.record(id).name.clone();
             let ns = self.add_scope(outer_ns, &text);
             if name.is_none() {
                 // The members of an unnamed record are visible around it.
-                self.scopes.show(outer_ns, ns);
+                self.names.scopes.show(outer_ns, ns);
             }
             self.types.records[id.0 as usize].scope = Some(ns);
-            self.scopes.open(ns);
+            self.names.scopes.open(ns);
         }
         let mut fields: Vec<CField> = Vec::new();
         for member in members {
             self.member(member, id, &mut fields);
         }
-        self.scopes.open(outer_ns);
+        self.names.scopes.open(outer_ns);
         let packed = self.has_packed(&spec.attrs)
             || specs.attrs.iter().any(|attr| {
                 attr.span.lo > spec.keyword_span.lo && self.is_attribute(attr, Known::Packed)
@@ -230,7 +230,7 @@ impl<'a> Checker<'a> {
                 field.bit_width = None;
             }
         }
-        let packing = Packing { min_align: align, packed, limit: self.facts.pack_limit };
+        let packing = Packing { min_align: align, packed, limit: self.pragmas.pack_limit };
         self.types.complete_record(id, fields, packing);
     }
 

@@ -17,8 +17,8 @@ impl<'a> Checker<'a> {
     /// theirs, as the C one that its name is linked to.
     pub fn redeclares_builtin(&mut self, name: &'a ast::QualName, function: &FnType) -> bool {
         let Some(symbol) = name.as_plain() else { return false };
-        if self.scopes.here() != ScopeId::GLOBAL
-            || self.scopes.member(ScopeId::GLOBAL, symbol).is_some()
+        if self.names.scopes.here() != ScopeId::GLOBAL
+            || self.names.scopes.member(ScopeId::GLOBAL, symbol).is_some()
         {
             return false;
         }
@@ -43,39 +43,39 @@ impl<'a> Checker<'a> {
         name: &'a ast::QualName,
         defines: bool,
     ) -> Option<FnId> {
-        let (ns, symbol) = (self.scopes.here(), name.base.name);
-        let in_block = self.scopes.depth() > 0;
-        let slot = self.scopes.member(ns, symbol).copied().unwrap_or_default();
+        let (ns, symbol) = (self.names.scopes.here(), name.base.name);
+        let in_block = self.names.scopes.depth() > 0;
+        let slot = self.names.scopes.member(ns, symbol).copied().unwrap_or_default();
         let mut seen = match slot.other {
-            Some(Entity::Fns(set)) => self.set(set).to_vec(),
+            Some(Entity::Fns(set)) => self.names.set(set).to_vec(),
             Some(_) => {
                 self.redefinition(name.base, slot.span);
                 return None;
             }
             None => Vec::new(),
         };
-        seen.extend(self.facts.block_functions.get(&(ns, symbol)).into_iter().flatten());
+        seen.extend(self.linkage.block_functions.get(&(ns, symbol)).into_iter().flatten());
         let params =
             |checker: &Self, ty| checker.types.fn_type(ty).map(|f| (f.params.clone(), f.variadic));
         let wanted = params(self, func.ty);
-        let known = seen.iter().copied().find(|&id| params(self, self.func(id).ty) == wanted);
+        let known = seen.iter().copied().find(|&id| params(self, self.names.func(id).ty) == wanted);
         if known.is_none()
             && func.extern_c
-            && let Some(&other) = seen.iter().find(|&&id| self.func(id).extern_c)
+            && let Some(&other) = seen.iter().find(|&&id| self.names.func(id).extern_c)
         {
-            let first = self.func(other).span;
+            let first = self.names.func(other).span;
             let message = format!("`{}` with C linkage cannot be overloaded", func.display);
             self.error(Code::E0302, func.span, message).secondary(first, "first declared here");
             return None;
         }
         if let Some(other) =
-            known.map(|id| self.func(id)).filter(|known| known.ns != ns && !known.extern_c)
+            known.map(|id| self.names.func(id)).filter(|known| known.ns != ns && !known.extern_c)
         {
             // A using-declaration made it one of this scope.
             self.redefinition(name.base, other.span);
             return None;
         }
-        let id = known.unwrap_or(FnId(self.funcs.len() as u32));
+        let id = known.unwrap_or(FnId(self.names.funcs.len() as u32));
         if in_block {
             self.bind_in_block(id, name, known.is_none());
         } else {
@@ -86,25 +86,25 @@ impl<'a> Checker<'a> {
         }
         let mut func = func;
         func.defined = defines;
-        self.funcs.push(func);
+        self.names.funcs.push(func);
         Some(id)
     }
 
     /// Makes a function one of its name in the open namespace.
     fn bind_in_namespace(&mut self, id: FnId, name: &'a ast::QualName) {
-        let slot = self.scopes.member_mut(self.scopes.here(), name.base.name);
-        add_overload(slot, &mut self.sets, id, name.span);
+        let slot = self.names.scopes.member_mut(self.names.scopes.here(), name.base.name);
+        add_overload(slot, &mut self.names.sets, id, name.span);
     }
 
     /// Makes a function one of its name in the open block, where it hides those of scopes around.
     fn bind_in_block(&mut self, id: FnId, name: &'a ast::QualName, new: bool) {
         if new {
-            let key = (self.scopes.here(), name.base.name);
-            self.facts.block_functions.entry(key).or_default().push(id);
+            let key = (self.names.scopes.here(), name.base.name);
+            self.linkage.block_functions.entry(key).or_default().push(id);
         }
-        let slot = self.scopes.declare(name.base.name);
+        let slot = self.names.scopes.declare(name.base.name);
         match slot.other {
-            Some(Entity::Fns(_)) | None => add_overload(slot, &mut self.sets, id, name.span),
+            Some(Entity::Fns(_)) | None => add_overload(slot, &mut self.names.sets, id, name.span),
             Some(_) => {
                 let first = slot.span;
                 self.redefinition(name.base, first);
@@ -114,7 +114,7 @@ impl<'a> Checker<'a> {
 
     /// A further declaration of a known function. False when it contradicts the first.
     fn merge_function(&mut self, id: FnId, new: Func<'a>, defines: bool) -> bool {
-        let old = self.func(id).clone();
+        let old = self.names.func(id).clone();
         if old.ret != new.ret
             && !old.auto_ret
             && !self.types.is_error(new.ret)
@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
             return false;
         }
         let mut repeated = None;
-        let func = self.func_mut(id);
+        let func = self.names.func_mut(id);
         for (param, fresh) in func.params.iter_mut().zip(&new.params) {
             if let (Some(_), Some(again)) = (param.default, fresh.default) {
                 repeated = Some(again.span);
@@ -200,8 +200,8 @@ impl<'a> Checker<'a> {
             .help("write the same words on every declaration");
         if !kernel {
             found.note("it is compiled as `__host__ __device__`");
-            self.func_mut(id).space = ExecutionSpace::HostDevice;
-            if let Some(made) = self.func(id).ir {
+            self.names.func_mut(id).space = ExecutionSpace::HostDevice;
+            if let Some(made) = self.names.func(id).ir {
                 self.module.functions[made.0 as usize].kind = ir::FunctionKind::HostDevice;
             }
         }

@@ -57,7 +57,7 @@ impl<'a> Checker<'a> {
 
     /// A row that this side does not have.
     pub fn refuse_builtin(&mut self, overload: &Overload, cure: &str, span: Span) {
-        if self.unevaluated > 0 {
+        if self.around.unevaluated > 0 {
             return;
         }
         let name = overload.func.name;
@@ -195,7 +195,7 @@ impl<'a> Checker<'a> {
 
     /// Formats of the program's own variadic functions are not judged.
     pub fn check_format(&mut self, name: &str, id: FnId, args: &[Value<'a>]) {
-        let func = self.func(id);
+        let func = self.names.func(id);
         if !func.extern_c || !func.variadic || func.space != ExecutionSpace::Host {
             return;
         }

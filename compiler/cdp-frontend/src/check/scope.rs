@@ -1,4 +1,4 @@
-//! What a name of the program can stand for.
+//! What a name of the program can stand for, and the tables of what it declares.
 //!
 //! What this is not: where it is in sight ([`crate::scopes`]), the rules of which declaration may follow which
 //! (`decl`), or which overload a call takes (`overload`).
@@ -8,7 +8,7 @@ use cdp_ir as ir;
 use super::ctype::{CEnumId, QualType};
 use crate::ast;
 use crate::intern::Symbol;
-use crate::scopes::{self, ScopeId};
+use crate::scopes::{self, ScopeId, Scopes};
 use crate::source::Span;
 use crate::spelled::spelled;
 
@@ -225,5 +225,36 @@ impl Func<'_> {
     /// How many arguments a call must give.
     pub fn required(&self) -> usize {
         self.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1)
+    }
+}
+
+/// All that the program declares, and where its names are in sight.
+#[derive(Default)]
+pub struct Names<'a> {
+    pub scopes: Scopes<Slot>,
+    pub vars: Vec<Var>,
+    pub funcs: Vec<Func<'a>>,
+    pub sets: Vec<Vec<FnId>>,
+}
+
+impl<'a> Names<'a> {
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.0 as usize]
+    }
+
+    pub fn var_mut(&mut self, id: VarId) -> &mut Var {
+        &mut self.vars[id.0 as usize]
+    }
+
+    pub fn func(&self, id: FnId) -> &Func<'a> {
+        &self.funcs[id.0 as usize]
+    }
+
+    pub fn func_mut(&mut self, id: FnId) -> &mut Func<'a> {
+        &mut self.funcs[id.0 as usize]
+    }
+
+    pub fn set(&self, id: SetId) -> &[FnId] {
+        &self.sets[id.0 as usize]
     }
 }

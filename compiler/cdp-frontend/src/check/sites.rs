@@ -33,10 +33,10 @@ impl Source for Checker<'_> {
         let (name, var) = match variable {
             Variable::Local(local) => {
                 let at = local.0 as usize;
-                (&self.f.locals[at].name, self.f.facts[at].var.map(|var| self.var(var)))
+                (&self.f.locals[at].name, self.f.facts[at].var.map(|var| self.names.var(var)))
             }
             Variable::Global(global) => {
-                let var = self.vars.iter().find(|var| var.global == Some(global));
+                let var = self.names.vars.iter().find(|var| var.global == Some(global));
                 (&self.module.globals[global.0 as usize].name, var)
             }
         };
@@ -44,7 +44,7 @@ impl Source for Checker<'_> {
     }
 
     fn function(&self, key: u32) -> (&str, Option<&ir::Block>) {
-        let func = self.func(FnId(key));
+        let func = self.names.func(FnId(key));
         let made = func.ir.and_then(|made| self.module.functions.get(made.0 as usize));
         (&func.display, made.and_then(|made| made.body.as_ref()))
     }
@@ -57,7 +57,7 @@ impl Source for Checker<'_> {
 impl<'a> Checker<'a> {
     /// Lints of a function's body; none of one that came from a table of builtins.
     pub fn body_lints(&self, id: FnId, lowered: bool) -> Option<Box<Body>> {
-        let func = self.func(id);
+        let func = self.names.func(id);
         let function = Function {
             key: id.0,
             on_device: func.space.on_device(),
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
     /// kernel of a million statements then takes the memory of its tree.
     pub fn is_needed(&mut self, kind: &StmtKind, loc: ir::Loc) -> bool {
         let wanted = self.lint(|lints, checker| lints.statement(kind, loc, checker));
-        let constexpr = self.f.func.is_none_or(|id| self.func(id).constexpr);
+        let constexpr = self.f.func.is_none_or(|id| self.names.func(id).constexpr);
         wanted || self.options.module || constexpr || self.f.builtin_body
     }
 
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
     // --- places ------------------------------------------------------------------------------------
 
     fn site(&mut self, site: Site) {
-        if let Some(lints) = self.f.lints.as_mut().filter(|_| self.unevaluated == 0) {
+        if let Some(lints) = self.f.lints.as_mut().filter(|_| self.around.unevaluated == 0) {
             lints.site(site);
         }
     }
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         whole: Span,
     ) {
         let child = target.map(|id| {
-            let func = self.func(id);
+            let func = self.names.func(id);
             let max_threads = func.attrs.launch_bounds.max_threads_per_block;
             Child { key: id.0, declared: func.span, max_threads }
         });

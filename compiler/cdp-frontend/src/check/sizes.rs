@@ -24,7 +24,7 @@ impl<'a> Checker<'a> {
         constant: Option<&ir::Const>,
         init: Span,
     ) {
-        let ty = self.var(id).ty;
+        let ty = self.names.var(id).ty;
         let size = self.types.layout(ty).size;
         if size > INITIAL_BYTES && constant.is_some_and(|constant| !is_zero(constant)) {
             let message = format!("the object takes {size} bytes, too many for initial values");
@@ -40,17 +40,17 @@ impl<'a> Checker<'a> {
 
     /// E0312: more constant memory than there is.
     fn check_constant_bytes(&mut self, id: VarId, size: u64) {
-        let before = self.facts.constant_bytes;
-        self.facts.constant_bytes = before.saturating_add(size);
+        let before = self.constant_bytes;
+        self.constant_bytes = before.saturating_add(size);
         // The first one that passes the limit is named.
-        if before > CONSTANT_BYTES || self.facts.constant_bytes <= CONSTANT_BYTES {
+        if before > CONSTANT_BYTES || self.constant_bytes <= CONSTANT_BYTES {
             return;
         }
-        let (span, name) = (self.var(id).span, self.text(self.var(id).name));
+        let (span, name) = (self.names.var(id).span, self.text(self.names.var(id).name));
         let message = match before {
             0 => format!("`{name}` takes {size} bytes of constant memory"),
             _ => {
-                let total = self.facts.constant_bytes;
+                let total = self.constant_bytes;
                 format!(
                     "with `{name}` the variables of this file take {total} bytes of constant memory"
                 )
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
     pub fn check_shared_bytes(&mut self) {
         let mut total = 0u64;
         for id in std::mem::take(&mut self.f.shared) {
-            let var = self.var(id);
+            let var = self.names.var(id);
             if var.uses == 0 || self.types.is_error(var.ty) {
                 continue;
             }

@@ -15,21 +15,21 @@ impl<'a> Checker<'a> {
 
     /// Whether the function at hand may call (or take the address of) another.
     pub fn check_call_side(&mut self, id: FnId, span: Span) -> bool {
-        if self.unevaluated > 0 || !self.f.in_function() {
+        if self.around.unevaluated > 0 || !self.f.in_function() {
             return true;
         }
         // nvcc takes this of functions of both sides alone.
         if self.f.space == ExecutionSpace::HostDevice
             && self.device_pass()
-            && self.func(id).space == ExecutionSpace::Host
-            && self.borrows(self.func(id).constexpr)
+            && self.names.func(id).space == ExecutionSpace::Host
+            && self.borrows(self.names.func(id).constexpr)
         {
             return true;
         }
-        let func = self.func(id);
+        let func = self.names.func(id);
         let (caller, callee) = (self.f.space, func.space);
         let (name, declared, constexpr) = (func.display.clone(), func.span, func.constexpr);
-        let from = self.f.func.map_or(String::new(), |id| self.func(id).display.clone());
+        let from = self.f.func.map_or(String::new(), |id| self.names.func(id).display.clone());
         match (caller, callee) {
             (ExecutionSpace::Device | ExecutionSpace::Global, ExecutionSpace::Host) => {
                 let word = caller.word();
@@ -98,11 +98,13 @@ impl<'a> Checker<'a> {
 
     /// Whether the function at hand may name a variable.
     pub fn check_var_side(&mut self, id: VarId, span: Span) -> bool {
-        let var = self.var(id);
-        if var.memory == Memory::Auto || self.unevaluated > 0 {
+        let var = self.names.var(id);
+        if var.memory == Memory::Auto || self.around.unevaluated > 0 {
             return true;
         }
-        if self.scopes.depth() == 0 && !self.f.in_function() && self.f.space == ExecutionSpace::Host
+        if self.names.scopes.depth() == 0
+            && !self.f.in_function()
+            && self.f.space == ExecutionSpace::Host
         {
             // Initialisers of host variables may take the address of managed variables only;
             // anything else shows when the value is read.
@@ -121,7 +123,7 @@ impl<'a> Checker<'a> {
             self.report_host_variable(id, span);
             return false;
         }
-        if memory == Memory::Managed || caller.on_device() || self.facts.symbol_context {
+        if memory == Memory::Managed || caller.on_device() || self.around.symbol_context {
             return true;
         }
         if self.borrows(constexpr) {
@@ -143,7 +145,7 @@ impl<'a> Checker<'a> {
 
     /// E0503: device code needs a variable of the host's as an object in memory.
     fn report_host_variable(&mut self, id: VarId, span: Span) {
-        let var = self.var(id);
+        let var = self.names.var(id);
         let (constexpr, declared) = (var.constexpr, var.span);
         let name = self.text(var.name);
         let message = format!("the host variable `{name}` is used in device code");
@@ -166,13 +168,13 @@ impl<'a> Checker<'a> {
     /// The object that device code names by a `constexpr` array or record of the host's. Values are taken from it by
     /// [`Self::taken`]; where none is, [`Self::check_lent`] says that device code has no such object.
     pub fn lent(&mut self, id: VarId, span: Span) -> Option<Value<'a>> {
-        let var = self.var(id);
+        let var = self.names.var(id);
         let known = var.memory == Memory::Host
             && var.constexpr
             && self.on_device()
-            && self.unevaluated == 0
-            && self.facts.constant == 0
-            && self.const_globals.contains_key(&(PSEUDO_ID | id.0));
+            && self.around.unevaluated == 0
+            && self.around.constant == 0
+            && self.constants.values.contains_key(&(PSEUDO_ID | id.0));
         if !known {
             return None;
         }
@@ -243,7 +245,7 @@ impl<'a> Checker<'a> {
 
     /// E0507: device code writes constant memory.
     pub fn check_constant_memory(&mut self, value: &Value<'a>) -> Option<()> {
-        if !self.on_device() || self.unevaluated > 0 {
+        if !self.on_device() || self.around.unevaluated > 0 {
             return Some(());
         }
         let base = match &value.kind {
@@ -257,7 +259,7 @@ impl<'a> Checker<'a> {
     /// E0507: a function of CUDA that writes where a parameter points to is given constant memory.
     pub fn check_constant_argument(&mut self, arg: &Expr, param: QualType, span: Span) {
         let written = self.types.pointee(param).is_some_and(|to| !to.is_const());
-        if written && self.on_device() && self.unevaluated == 0 {
+        if written && self.on_device() && self.around.unevaluated == 0 {
             self.check_constant_place(arg.root(), span);
         }
     }
@@ -272,8 +274,12 @@ impl<'a> Checker<'a> {
             return Some(());
         }
         let name = info.name.clone();
-        let declared =
-            self.vars.iter().find(|var| var.global == Some(*global)).map_or(Span::NONE, |v| v.span);
+        let declared = self
+            .names
+            .vars
+            .iter()
+            .find(|var| var.global == Some(*global))
+            .map_or(Span::NONE, |v| v.span);
         let message = format!("device code cannot write `{name}`, which is in constant memory");
         self.error(Code::E0507, span, message)
             .secondary(declared, "declared `__constant__` here")

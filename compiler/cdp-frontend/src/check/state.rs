@@ -5,15 +5,16 @@ use cdp_ir as ir;
 
 use super::arena::Arena;
 use super::ctype::{CTypes, QualType};
-use super::facts::{Facts, JumpTarget};
-use super::scope::{ExecutionSpace, FnId, Func, Memory, SetId, Slot, Var, VarId};
+use super::facts::{Around, Constants, Graph, JumpTarget, Linkage, Quiet};
+use super::lines::Lines;
+use super::pragmas::Pragmas;
+use super::scope::{ExecutionSpace, FnId, Memory, Names, VarId};
 use super::signatures::BuiltinCache;
 use super::value::Value;
-use super::{CallFact, CheckOptions, CheckOutput, LaunchFact};
+use super::{CheckOptions, CheckOutput};
 use crate::ast;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, NAME_IT_CU};
 use crate::intern::{FastMap, FastSet, Symbol};
-use crate::scopes::Scopes;
 use crate::session::Session;
 use crate::source::Span;
 
@@ -21,49 +22,27 @@ use crate::source::Span;
 pub struct Checker<'a> {
     pub session: &'a Session,
     pub options: &'a CheckOptions,
+    pub arena: &'a Arena,
     pub types: CTypes,
+    pub names: Names<'a>,
     pub module: ir::Module,
+    pub lines: Lines<'a>,
     pub diags: Diagnostics,
-    pub scopes: Scopes<Slot>,
-    pub vars: Vec<Var>,
-    pub funcs: Vec<Func<'a>>,
-    pub sets: Vec<Vec<FnId>>,
-    /// Inside `extern "C"`.
-    pub extern_c: bool,
+    pub quiet: Quiet,
+    pub pragmas: Pragmas,
+    pub builtins: BuiltinCache,
     /// The function at hand, or the stand-in for a namespace-scope initialiser.
     pub f: FnState,
-    /// Greater than zero inside `sizeof` and its like: nothing is evaluated.
-    pub unevaluated: u32,
-    pub strings: FastMap<(Vec<u8>, ir::TypeId), ir::GlobalId>,
+    pub around: Around,
+    pub constants: Constants,
+    pub linkage: Linkage,
+    pub graph: Graph,
     /// What the one element of a list is by itself, by the element: overloads and references ask for it again and again.
     pub alone: FastMap<*const ast::Expr, Value<'a>>,
-    /// Values and types of `constexpr` variables, under their numbers with [`PSEUDO_ID`] and as the module has them, and of
-    /// texts with [`TEXT_ID`].
-    pub const_globals: FastMap<u32, std::rc::Rc<(ir::Const, ir::TypeId)>>,
-    pub builtins: BuiltinCache,
-    /// Bodies of `constexpr` functions by [`ir::FuncId`], real or [`PSEUDO_ID`].
-    pub constexpr_bodies: FastMap<u32, std::rc::Rc<ir::evaluate::Body>>,
-    pub launches: Vec<LaunchFact>,
-    pub calls: Vec<CallFact>,
-    pub symbols: FastMap<String, Span>,
-    /// Unique suffixes for local static variables and compiler-made globals.
-    pub counter: u32,
-    pub arena: &'a Arena,
-    pub facts: Facts,
+    /// Bytes of the `__constant__` variables defined so far.
+    pub constant_bytes: u64,
     /// What lints know of the whole unit.
     pub lints: cdp_lint::Unit,
-    /// Compiling a body from the builtin tables, which has no place in the program.
-    pub no_locs: bool,
-    loc_cache: LocCache,
-    file_index: FastMap<String, u32>,
-}
-
-#[derive(Default)]
-struct LocCache {
-    lo: u32,
-    hi: u32,
-    file: u32,
-    line: u32,
 }
 
 /// What is known of a local beyond its type.
@@ -165,31 +144,23 @@ impl<'a> Checker<'a> {
         Checker {
             session,
             options,
-            types: CTypes::new(options.pointer_bytes),
-            module,
-            diags: Diagnostics::new(),
-            scopes: Scopes::default(),
-            vars: Vec::new(),
-            funcs: Vec::new(),
-            sets: Vec::new(),
-            extern_c: false,
-            f: FnState::default(),
-            unevaluated: 0,
-            strings: FastMap::default(),
-            alone: FastMap::default(),
-            const_globals: FastMap::default(),
-            builtins: BuiltinCache::default(),
-            constexpr_bodies: FastMap::default(),
-            launches: Vec::new(),
-            calls: Vec::new(),
-            symbols: FastMap::default(),
-            counter: 0,
             arena,
-            facts: Facts::default(),
+            types: CTypes::new(options.pointer_bytes),
+            names: Names::default(),
+            module,
+            lines: Lines::new(&session.sources),
+            diags: Diagnostics::new(),
+            quiet: Quiet::default(),
+            pragmas: Pragmas::default(),
+            builtins: BuiltinCache::default(),
+            f: FnState::default(),
+            around: Around::default(),
+            constants: Constants::default(),
+            linkage: Linkage::default(),
+            graph: Graph::default(),
+            alone: FastMap::default(),
+            constant_bytes: 0,
             lints: cdp_lint::Unit::default(),
-            no_locs: false,
-            loc_cache: LocCache::default(),
-            file_index: FastMap::default(),
         }
     }
 
@@ -197,6 +168,7 @@ impl<'a> Checker<'a> {
     pub fn finish(mut self) -> CheckOutput {
         self.module.types =
             std::mem::replace(&mut self.types.ir, ir::TypeTable::new(self.options.pointer_bytes));
+        self.module.files = self.lines.files;
         let wanted = self.options.module && !self.diags.has_errors();
         let module = wanted.then_some(self.module);
         let mut builtins: Vec<_> = self.builtins.called.into_values().collect();
@@ -204,8 +176,8 @@ impl<'a> Checker<'a> {
         CheckOutput {
             module,
             diagnostics: self.diags,
-            launches: self.launches,
-            calls: self.calls,
+            launches: self.graph.launches,
+            calls: self.graph.calls,
             builtins,
         }
     }
@@ -247,7 +219,7 @@ impl<'a> Checker<'a> {
 
     /// A finding, with what a pragma says about the lint here.
     pub fn report(&mut self, mut found: Diagnostic) -> &mut Diagnostic {
-        let said = self.facts.levels.iter().rev().find(|(known, _)| *known == found.code);
+        let said = self.pragmas.levels.iter().rev().find(|(known, _)| *known == found.code);
         found.level = said.map(|(_, level)| *level);
         self.diags.push(found)
     }
@@ -270,73 +242,12 @@ impl<'a> Checker<'a> {
 
     // --- positions -------------------------------------------------------------------------
 
-    /// The position of a span in the IR's terms: the place outside all macros, after `#line`.
+    /// The position of a span in the IR's terms.
     pub fn loc(&mut self, span: Span) -> ir::Loc {
-        if span.is_none() || self.no_locs {
-            return ir::Loc::default();
-        }
-        let span = self.session.sources.call_site(span);
-        if span.lo < self.loc_cache.lo || span.lo >= self.loc_cache.hi {
-            self.fill_loc_cache(span.lo);
-        }
-        ir::Loc {
-            file: self.loc_cache.file,
-            line: self.loc_cache.line,
-            column: span.lo.saturating_sub(self.loc_cache.lo) + 1,
-        }
+        self.lines.at(span)
     }
 
-    fn fill_loc_cache(&mut self, position: u32) {
-        let sources = &self.session.sources;
-        let Some(id) = sources.file_of(position) else {
-            self.loc_cache = LocCache { lo: position, hi: position + 1, file: 0, line: 0 };
-            return;
-        };
-        let file = sources.file(id);
-        let line = file.line_index(position - file.base);
-        let range = file.line_range(line).unwrap_or(0..0);
-        let (number, name) = file.presumed(line);
-        let index = match self.file_index.get(name) {
-            Some(&index) => index,
-            None => {
-                let index = self.module.files.len() as u32;
-                self.module.files.push(ir::SourceFile { path: name.to_owned() });
-                self.file_index.insert(name.to_owned(), index);
-                index
-            }
-        };
-        let end = (range.end as u32).max(range.start as u32 + 1);
-        self.loc_cache = LocCache {
-            lo: file.base + range.start as u32,
-            hi: (file.base + end).max(position + 1),
-            file: index,
-            line: number,
-        };
-    }
-
-    // --- tables ----------------------------------------------------------------------------
-
-    pub fn var(&self, id: VarId) -> &Var {
-        &self.vars[id.0 as usize]
-    }
-
-    pub fn var_mut(&mut self, id: VarId) -> &mut Var {
-        &mut self.vars[id.0 as usize]
-    }
-
-    pub fn func(&self, id: FnId) -> &Func<'a> {
-        &self.funcs[id.0 as usize]
-    }
-
-    pub fn func_mut(&mut self, id: FnId) -> &mut Func<'a> {
-        &mut self.funcs[id.0 as usize]
-    }
-
-    pub fn set(&self, id: SetId) -> &[FnId] {
-        &self.sets[id.0 as usize]
-    }
-
-    // --- names -----------------------------------------------------------------------------
+    // --- IR --------------------------------------------------------------------------------
 
     /// A new local of the function at hand.
     pub fn new_local(&mut self, name: String, ty: QualType, align: u64, span: Span) -> ir::LocalId {
@@ -398,19 +309,13 @@ impl<'a> Checker<'a> {
         ir::Expr::new(ir::ExprKind::Const(value), ty, loc)
     }
 
-    /// A unique number for names that the compiler makes.
-    pub fn unique(&mut self) -> u32 {
-        self.counter += 1;
-        self.counter
-    }
-
     /// The IR function of a declared function, made on first use; a [`PSEUDO_ID`] while the body at
     /// hand is not lowered and nothing else needed the function.
     pub fn ir_func(&mut self, id: FnId) -> ir::FuncId {
-        if let Some(found) = self.func(id).ir {
+        if let Some(found) = self.names.func(id).ir {
             return found;
         }
-        if self.is_known_alone(self.func(id).space == ExecutionSpace::Host) {
+        if self.is_known_alone(self.names.func(id).space == ExecutionSpace::Host) {
             return ir::FuncId(PSEUDO_ID | id.0);
         }
         self.make_ir_func(id)
@@ -418,10 +323,10 @@ impl<'a> Checker<'a> {
 
     /// Puts a function's declaration into the module.
     pub fn make_ir_func(&mut self, id: FnId) -> ir::FuncId {
-        if let Some(found) = self.func(id).ir {
+        if let Some(found) = self.names.func(id).ir {
             return found;
         }
-        let func = self.func(id).clone();
+        let func = self.names.func(id).clone();
         let ret = self.types.ir_type(func.ret);
         let loc = self.loc(func.span);
         let locals = func.params.iter().map(|param| self.param_local(param)).collect::<Vec<_>>();
@@ -439,7 +344,7 @@ impl<'a> Checker<'a> {
             loc,
             end: loc,
         });
-        self.func_mut(id).ir = Some(made);
+        self.names.func_mut(id).ir = Some(made);
         made
     }
 
@@ -464,11 +369,11 @@ impl<'a> Checker<'a> {
 
     /// The IR global of a static variable, made on first use, as for [`Self::ir_func`].
     pub fn ir_global(&mut self, id: VarId) -> ir::GlobalId {
-        if let Some(found) = self.var(id).global {
+        if let Some(found) = self.names.var(id).global {
             return found;
         }
         // What is known of it is kept under the variable's own number.
-        if self.is_known_alone(self.var(id).memory == Memory::Host) {
+        if self.is_known_alone(self.names.var(id).memory == Memory::Host) {
             return ir::GlobalId(PSEUDO_ID | id.0);
         }
         self.make_ir_global(id)
@@ -476,7 +381,7 @@ impl<'a> Checker<'a> {
 
     /// Puts a static variable's declaration into the module.
     pub fn make_ir_global(&mut self, id: VarId) -> ir::GlobalId {
-        let var = self.var(id).clone();
+        let var = self.names.var(id).clone();
         if let Some(found) = var.global {
             return found;
         }
@@ -504,13 +409,13 @@ impl<'a> Checker<'a> {
             constant: self.is_const_object(var.ty),
             device_shadow: on_host && device_memory && var.memory != Memory::Shared,
             function: if var.in_function {
-                self.f.func.and_then(|id| self.func(id).ir)
+                self.f.func.and_then(|id| self.names.func(id).ir)
             } else {
                 None
             },
             loc,
         });
-        self.var_mut(id).global = Some(made);
+        self.names.var_mut(id).global = Some(made);
         made
     }
 }

@@ -17,7 +17,7 @@ const MAX_RANGE: i128 = 4096;
 impl<'a> Checker<'a> {
     /// Statements of a block whose scope is open.
     pub fn stmts(&mut self, stmts: &'a [ast::Stmt]) {
-        let levels = self.facts.levels.len();
+        let levels = self.pragmas.levels.len();
         for (at, stmt) in stmts.iter().enumerate() {
             if self.diags.is_full() {
                 return;
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
         }
         self.warn_unused();
         // What pragmas said in the block ends with it.
-        self.facts.levels.truncate(levels);
+        self.pragmas.levels.truncate(levels);
     }
 
     pub fn stmt(&mut self, stmt: &'a ast::Stmt) {
@@ -79,9 +79,9 @@ impl<'a> Checker<'a> {
 
     /// Statements in a scope of their own.
     fn scoped_block(&mut self, stmts: &'a [ast::Stmt]) -> Block {
-        self.scopes.enter();
+        self.names.scopes.enter();
         let block = self.block(|checker| checker.stmts(stmts));
-        self.scopes.leave();
+        self.names.scopes.leave();
         block
     }
 
@@ -99,14 +99,14 @@ impl<'a> Checker<'a> {
 
     /// A statement as a block with its own scope: the branch of an `if`, the body of a loop.
     fn body_block(&mut self, stmt: &'a ast::Stmt) -> Block {
-        self.scopes.enter();
+        self.names.scopes.enter();
         let block = match &stmt.kind {
             Ast::Block(inner) if stmt.labels().is_empty() => {
                 self.block(|checker| checker.stmts(&inner.stmts))
             }
             _ => self.block(|checker| checker.stmt(stmt)),
         };
-        self.scopes.leave();
+        self.names.scopes.leave();
         block
     }
 
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
     }
 
     fn if_stmt(&mut self, stmt: &'a ast::IfStmt, loc: ir::Loc) {
-        self.scopes.enter_head();
+        self.names.scopes.enter_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -193,7 +193,7 @@ impl<'a> Checker<'a> {
         self.f.discarded = outer;
         self.f.branch_depth -= 1;
         self.lint(|lints, checker| lints.leave(entered, &[&then, &otherwise], checker));
-        self.scopes.leave();
+        self.names.scopes.leave();
         match known {
             Some(true) => self.emit(StmtKind::Block(then), loc),
             Some(false) => self.emit(StmtKind::Block(otherwise), loc),
@@ -231,9 +231,9 @@ impl<'a> Checker<'a> {
         unroll: Option<Unroll>,
         loc: ir::Loc,
     ) {
-        self.scopes.enter_head();
+        self.names.scopes.enter_head();
         let (cond, body) = self.tested_body(Some(condition), body);
-        self.scopes.leave();
+        self.names.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step: None, test_first: true, unroll }, loc);
     }
 
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
     }
 
     fn for_stmt(&mut self, stmt: &'a ast::ForStmt, unroll: Option<Unroll>, loc: ir::Loc) {
-        self.scopes.enter_head();
+        self.names.scopes.enter_head();
         self.stmt(&stmt.init);
         // The step sees the names of the head, not those of the body.
         let (cond, body) = self.tested_body(stmt.condition.as_ref(), &stmt.body);
@@ -303,14 +303,14 @@ impl<'a> Checker<'a> {
             self.warn_unused_value(step, &value);
             self.discard(value).map(Box::new)
         });
-        self.scopes.leave();
+        self.names.scopes.leave();
         self.emit(StmtKind::Loop { cond, body, step, test_first: true, unroll }, loc);
     }
 
     // --- switch --------------------------------------------------------------------------------
 
     fn switch_stmt(&mut self, stmt: &'a ast::SwitchStmt, loc: ir::Loc) {
-        self.scopes.enter_head();
+        self.names.scopes.enter_head();
         if let Some(init) = &stmt.init {
             self.stmt(init);
         }
@@ -322,7 +322,7 @@ impl<'a> Checker<'a> {
         let (value, ty) = self.switch_value(value, span);
         let entered = self.lint(|lints, checker| lints.enter(&value, checker));
         self.f.switches.push(SwitchState {
-            bound: self.scopes.bound_since(0).len(),
+            bound: self.names.scopes.bound_since(0).len(),
             ty,
             cases: Vec::new(),
             spans: Default::default(),
@@ -335,7 +335,7 @@ impl<'a> Checker<'a> {
         self.f.break_depth -= 1;
         let state = self.f.switches.pop();
         self.lint(|lints, checker| lints.leave(entered, &[], checker));
-        self.scopes.leave();
+        self.names.scopes.leave();
         let Some(state) = state else { return };
         self.warn_left_out(declared, &state, span);
         let default = state.default.map(|(label, _)| label);
@@ -480,7 +480,7 @@ impl<'a> Checker<'a> {
         let Some(id) = self.f.func else { return };
         self.f.ret = super::ctype::Basic::Error.into();
         if self.f.space != super::scope::ExecutionSpace::Global {
-            self.func_mut(id).ret = super::ctype::Basic::Error.into();
+            self.names.func_mut(id).ret = super::ctype::Basic::Error.into();
         }
     }
 
@@ -510,7 +510,7 @@ impl<'a> Checker<'a> {
         if self.f.ret_auto
             && let Some(func) = self.f.func
         {
-            let pattern = self.func(func).ret;
+            let pattern = self.names.func(func).ret;
             self.f.auto_pattern = Some(pattern);
             let ty = if self.types.is_void(value.ty) {
                 Basic::Void.into()
@@ -539,7 +539,7 @@ impl<'a> Checker<'a> {
         }
         if self.types.is_void(ret) {
             if !self.types.is_void(value.ty) {
-                let func = self.f.func.map(|func| self.func(func).display.clone());
+                let func = self.f.func.map(|func| self.names.func(func).display.clone());
                 let name = func.unwrap_or_default();
                 let message = format!("`{name}` returns `void`, so it cannot return a value");
                 self.error(Code::E0315, expr.span, message);

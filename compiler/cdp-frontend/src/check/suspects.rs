@@ -113,8 +113,8 @@ impl<'a> Checker<'a> {
         let Some(super::scope::Entity::Var(id)) = found.first().and_then(|slot| slot.other) else {
             return;
         };
-        if self.types.is_pointer(self.var(id).ty) {
-            let at = self.var(id).span;
+        if self.types.is_pointer(self.names.var(id).ty) {
+            let at = self.names.var(id).span;
             let message = "the size of a pointer, not that of the array it points to, is divided";
             self.error(Code::W0735, span, message).secondary(at, "a pointer");
         }
@@ -176,9 +176,9 @@ impl<'a> Checker<'a> {
         };
         let facts = self.f.facts.get(local.0 as usize);
         let Some(id) = facts.and_then(|facts| facts.var) else { return };
-        let var = self.var(id);
+        let var = self.names.var(id);
         let set = var.is_param || var.initialised || var.ty.is_volatile();
-        if set || var.uses != 1 || !self.types.is_scalar(var.ty) || self.unevaluated > 0 {
+        if set || var.uses != 1 || !self.types.is_scalar(var.ty) || self.around.unevaluated > 0 {
             return;
         }
         let (loops, branches) = var.around;
@@ -190,7 +190,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let (at, name) = (var.span, self.text(var.name).to_owned());
-        self.var_mut(id).uses += 1;
+        self.names.var_mut(id).uses += 1;
         let message = format!("`{name}` is read before it has a value");
         self.error(Code::W0730, value.span, message).secondary(at, "declared here without one");
     }

@@ -84,13 +84,13 @@ impl<'a> Checker<'a> {
     /// `decltype(expr)`: the declared type of a name, otherwise by value category
     /// (C++ [dcl.type.decltype]).
     fn decltype(&mut self, expr: &'a ast::Expr) -> QualType {
-        self.unevaluated += 1;
+        self.around.unevaluated += 1;
         let value = self.expr(expr);
-        self.unevaluated -= 1;
+        self.around.unevaluated -= 1;
         if let Some(name) = expr.as_name()
             && let Some(Entity::Var(var)) = self.find_name(&name).and_then(|slot| slot.entity())
         {
-            return self.var(var).ty;
+            return self.names.var(var).ty;
         }
         if matches!(expr.kind, ast::ExprKind::Member(_)) || !value.is_lvalue() {
             return value.ty;
@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
                 _ => {}
             }
         }
-        if self.facts.lost.contains(&name.base.name) {
+        if self.quiet.lost.contains(&name.base.name) {
             return Basic::Error.into();
         }
         let text = self.text(name.base.name);

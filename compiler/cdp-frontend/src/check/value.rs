@@ -352,7 +352,7 @@ impl<'a> Checker<'a> {
     fn function_rvalue(&mut self, functions: FnRef, value: Value<'a>) -> Value<'a> {
         let span = value.span;
         if let [one] = functions.user[..] {
-            let ty = self.func(one).ty;
+            let ty = self.names.func(one).ty;
             let ty = self.types.pointer_to(ty);
             let expr = self.function_address(one, span);
             return Value::rvalue(expr, ty, span);

@@ -96,14 +96,14 @@ impl<'a> Checker<'a> {
         let (memory, memory_span) = self.memory_of(specs, &declarator.declarator);
         let align = self.align_attrs(&[&specs.attrs, &declarator.declarator.attrs]);
         if let Some(span) = specs.storage_span(StorageKind::Inline)
-            && self.scopes.depth() > 0
+            && self.names.scopes.depth() > 0
         {
             self.error(Code::E0316, span, "`inline` on a variable of a function");
         }
         let constexpr = specs.has(StorageKind::Constexpr);
         let ty = if constexpr { self.qualify(ty, Quals::CONST) } else { ty };
         let ty = self.object_type(ty, name.span);
-        let local = self.scopes.depth() > 0;
+        let local = self.names.scopes.depth() > 0;
         let request =
             VarRequest { specs, declarator, name, ty, memory, memory_span, align, constexpr };
         if !local {
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
 
     /// A `Var` as its declaration describes it.
     pub fn new_var(&mut self, request: &VarRequest<'a>, memory: Memory) -> VarId {
-        self.vars.push(Var {
+        self.names.vars.push(Var {
             constexpr: request.constexpr,
             align: request.align,
             uses: u32::from(self.is_maybe_unused(request)),
@@ -136,7 +136,7 @@ impl<'a> Checker<'a> {
             initialised: request.declarator.init.is_some(),
             ..Var::new(request.name.base, request.ty, memory)
         });
-        VarId(self.vars.len() as u32 - 1)
+        VarId(self.names.vars.len() as u32 - 1)
     }
 
     fn is_maybe_unused(&self, request: &VarRequest<'a>) -> bool {
@@ -152,18 +152,18 @@ impl<'a> Checker<'a> {
 
     /// Binds a variable's name in the open scope; reports a clash.
     pub fn bind_var(&mut self, name: ast::Ident, id: VarId) {
-        let slot = self.scopes.declare(name.name);
+        let slot = self.names.scopes.declare(name.name);
         let before = *slot;
         slot.other = Some(Entity::Var(id));
         slot.span = name.span;
         if let Some(first) = before.other {
             self.redefinition(name, before.span);
-            let same = matches!(first, Entity::Var(first) if self.var(first).ty == self.var(id).ty);
+            let same = matches!(first, Entity::Var(first) if self.names.var(first).ty == self.names.var(id).ty);
             if !same {
                 // Nobody knows which of the two is meant from here on.
-                self.var_mut(id).ty = Basic::Error.into();
+                self.names.var_mut(id).ty = Basic::Error.into();
             }
-        } else if let Some(first) = self.scopes.in_head(name.name) {
+        } else if let Some(first) = self.names.scopes.in_head(name.name) {
             self.redefinition(name, first.span);
         }
     }
@@ -171,51 +171,52 @@ impl<'a> Checker<'a> {
     pub fn file_variable(&mut self, request: VarRequest<'a>) {
         let name = request.name;
         let memory = if request.memory == Memory::Auto { Memory::Host } else { request.memory };
-        let is_extern = request.specs.has(StorageKind::Extern) || self.facts.implied_extern;
-        let outer = self.scopes.here();
+        let is_extern = request.specs.has(StorageKind::Extern) || self.linkage.implied_extern;
+        let outer = self.names.scopes.here();
         if name.as_plain().is_none() {
             let Some(scope) = self.declared_scope(name) else { return };
-            self.scopes.open(scope);
+            self.names.scopes.open(scope);
         }
         self.check_shared_bound(&request, memory, is_extern);
-        let existing = self.scopes.member(self.scopes.here(), name.base.name).copied();
+        let existing = self.names.scopes.member(self.names.scopes.here(), name.base.name).copied();
         let id = match existing.and_then(|slot| slot.other) {
             Some(Entity::Var(id)) => {
                 let first = existing.map_or(Span::NONE, |slot| slot.span);
                 if !self.redeclare(id, &request, memory, first) {
-                    self.scopes.open(outer);
+                    self.names.scopes.open(outer);
                     return;
                 }
                 id
             }
             Some(_) => {
                 self.redefinition(name.base, existing.map_or(Span::NONE, |slot| slot.span));
-                self.scopes.open(outer);
+                self.names.scopes.open(outer);
                 return;
             }
             None => {
                 let id = match self
-                    .facts
+                    .linkage
                     .block_externs
-                    .get(&(self.scopes.here(), name.base.name))
+                    .get(&(self.names.scopes.here(), name.base.name))
                     .copied()
                 {
                     Some(id) => self.declared_in_block(id, &request, memory),
                     None => {
                         let id = self.new_var(&request, memory);
-                        let constant =
-                            self.is_const_object(request.ty) && !is_extern && !self.extern_c;
+                        let constant = self.is_const_object(request.ty)
+                            && !is_extern
+                            && !self.linkage.extern_c;
                         let inline = request.specs.has(StorageKind::Inline);
                         let internal =
                             request.specs.has(StorageKind::Static) || (constant && !inline);
                         self.name_symbol(id, internal);
-                        if inline && self.var(id).linkage == ir::Linkage::External {
-                            self.var_mut(id).linkage = ir::Linkage::LinkOnce;
+                        if inline && self.names.var(id).linkage == ir::Linkage::External {
+                            self.names.var_mut(id).linkage = ir::Linkage::LinkOnce;
                         }
                         id
                     }
                 };
-                let slot = self.scopes.declare(name.base.name);
+                let slot = self.names.scopes.declare(name.base.name);
                 slot.other = Some(Entity::Var(id));
                 slot.span = name.base.span;
                 id
@@ -223,26 +224,32 @@ impl<'a> Checker<'a> {
         };
         let defines = !is_extern || request.declarator.init.is_some();
         if defines {
-            self.facts.host_variable = memory == Memory::Host;
+            self.around.host_variable = memory == Memory::Host;
             self.define_static(id, &request, memory);
-            self.facts.host_variable = false;
+            self.around.host_variable = false;
         } else if !self.types.is_error(request.ty) && request.constexpr {
             let message = "a `constexpr` variable needs an initialiser";
             self.error(Code::E0313, name.span, message);
         }
-        self.scopes.open(outer);
+        self.names.scopes.open(outer);
     }
 
     /// Gives a variable of the open namespace its symbol and its linkage.
     pub fn name_symbol(&mut self, id: VarId, internal: bool) {
-        let internal = internal || self.scopes.is_internal(self.scopes.here());
-        let text = self.text(self.var(id).name);
-        let symbol = if self.extern_c && !internal {
+        let internal = internal || self.names.scopes.is_internal(self.names.scopes.here());
+        let text = self.text(self.names.var(id).name);
+        let symbol = if self.linkage.extern_c && !internal {
             text.to_owned()
         } else {
-            mangle::variable(&self.types, &self.scopes, self.scopes.here(), text, internal)
+            mangle::variable(
+                &self.types,
+                &self.names.scopes,
+                self.names.scopes.here(),
+                text,
+                internal,
+            )
         };
-        let var = self.var_mut(id);
+        let var = self.names.var_mut(id);
         var.symbol = symbol;
         var.linkage = if internal { ir::Linkage::Internal } else { ir::Linkage::External };
     }
@@ -250,16 +257,16 @@ impl<'a> Checker<'a> {
     /// A declaration of the namespace for a variable that an `extern` of a block declared before:
     /// one variable, with the linkage that it had there.
     fn declared_in_block(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory) -> VarId {
-        let first = self.var(id).span;
+        let first = self.names.var(id).span;
         self.redeclare(id, request, memory, first);
-        let external = self.var(id).linkage != ir::Linkage::Internal;
+        let external = self.names.var(id).linkage != ir::Linkage::Internal;
         if external && request.specs.has(StorageKind::Static) {
             let text = self.text(request.name.base.name);
             let message = format!("`{text}` is `static` here but not before");
             self.error(Code::E0302, request.name.span, message)
                 .secondary(first, "first declared here");
         } else if external && request.specs.has(StorageKind::Inline) {
-            self.var_mut(id).linkage = ir::Linkage::LinkOnce;
+            self.names.var_mut(id).linkage = ir::Linkage::LinkOnce;
         }
         id
     }
@@ -292,7 +299,7 @@ impl<'a> Checker<'a> {
         memory: Memory,
         first: Span,
     ) -> bool {
-        let var = self.var(id);
+        let var = self.names.var(id);
         let (old_ty, old_memory) = (var.ty, var.memory);
         if self.types.is_error(old_ty) || self.types.is_error(request.ty) {
             return true;
@@ -325,7 +332,7 @@ impl<'a> Checker<'a> {
             return false;
         }
         if completes && self.types.is_complete(request.ty) {
-            self.var_mut(id).ty = request.ty;
+            self.names.var_mut(id).ty = request.ty;
         }
         true
     }
@@ -334,12 +341,12 @@ impl<'a> Checker<'a> {
     pub fn define_static(&mut self, id: VarId, request: &VarRequest<'a>, memory: Memory) {
         let name = request.name;
         let text = self.text(name.base.name);
-        if self.var(id).defined {
-            let first = self.var(id).span;
+        if self.names.var(id).defined {
+            let first = self.names.var(id).span;
             self.redefinition(name.base, first);
             return;
         }
-        self.var_mut(id).defined = true;
+        self.names.var_mut(id).defined = true;
         let device = !matches!(memory, Memory::Host);
         let constant = match &request.declarator.init {
             Some(init) if memory == Memory::Shared => {
@@ -357,7 +364,7 @@ impl<'a> Checker<'a> {
                 let outer = std::mem::replace(&mut self.f.space, side);
                 let skipped = device != self.device_pass();
                 let before = std::mem::replace(&mut self.f.discard_ir, skipped);
-                let constant = self.constant_if(self.var(id).constexpr, |checker| {
+                let constant = self.constant_if(self.names.var(id).constexpr, |checker| {
                     checker.static_initial(id, ty, init, text, device)
                 });
                 let constant = constant.map(|value| self.placed_texts(value));
@@ -370,7 +377,7 @@ impl<'a> Checker<'a> {
                 self.check_uninitialised(request);
                 self.check_default_initialised(request, memory);
                 self.check_complete(id, name.span);
-                let ty = self.var(id).ty;
+                let ty = self.names.var(id).ty;
                 let ones = memory != Memory::Shared && self.has_defaults(ty);
                 let constant = ones.then(|| self.default_const(ty));
                 let own = device == self.device_pass();
@@ -381,7 +388,7 @@ impl<'a> Checker<'a> {
         self.remember_constant(id, constant.as_ref());
         let known = self.known_aggregate(id, constant.as_ref());
         let belongs = if self.device_pass() { device } else { memory != Memory::Shared };
-        let ty = self.var(id).ty;
+        let ty = self.names.var(id).ty;
         // Of a body that is only checked nothing goes into the module.
         if self.f.skips() || !belongs || self.types.is_error(ty) || !self.types.is_complete(ty) {
             return;
@@ -392,9 +399,10 @@ impl<'a> Checker<'a> {
         let ir_ty = self.types.ir_type(ty);
         let on_device = self.device_pass();
         if let Some(known) = known {
-            self.const_globals.insert(global.0, known);
+            self.constants.values.insert(global.0, known);
         }
-        let (linkage, align) = (self.var(id).linkage, self.var(id).align.max(request.align));
+        let (linkage, align) =
+            (self.names.var(id).linkage, self.names.var(id).align.max(request.align));
         let natural = self.types.ir.layout(ir_ty).align;
         let entry = &mut self.module.globals[global.0 as usize];
         entry.ty = ir_ty;
@@ -413,12 +421,12 @@ impl<'a> Checker<'a> {
         id: VarId,
         constant: Option<&ir::Const>,
     ) -> Option<std::rc::Rc<(ir::Const, ir::TypeId)>> {
-        let ty = self.var(id).ty;
-        if !self.var(id).constexpr || !self.is_const_object(ty) {
+        let ty = self.names.var(id).ty;
+        if !self.names.var(id).constexpr || !self.is_const_object(ty) {
             return None;
         }
         let known = std::rc::Rc::new((constant?.clone(), self.types.ir_type(ty)));
-        self.const_globals.insert(super::state::PSEUDO_ID | id.0, known.clone());
+        self.constants.values.insert(super::state::PSEUDO_ID | id.0, known.clone());
         Some(known)
     }
 
@@ -426,7 +434,7 @@ impl<'a> Checker<'a> {
     pub fn is_placed(&mut self, id: VarId, value: &ir::Const, span: Span) -> bool {
         let placed = self.may_stand(value);
         if !placed {
-            let text = self.text(self.var(id).name);
+            let text = self.text(self.names.var(id).name);
             let message = format!("`{text}` would hold an address of the other side's memory");
             self.error(Code::E0310, span, message)
                 .help("declare what it points to on the side where it is used");
@@ -444,18 +452,18 @@ impl<'a> Checker<'a> {
 
     /// Two definitions of one symbol.
     pub fn claim_symbol(&mut self, id: VarId) {
-        let (symbol, span) = (self.var(id).symbol.clone(), self.var(id).span);
+        let (symbol, span) = (self.names.var(id).symbol.clone(), self.names.var(id).span);
         self.claim(symbol, span);
     }
 
     /// Records a symbol's definition; E0302 when another definition has it.
     pub fn claim(&mut self, symbol: String, span: Span) {
-        if let Some(&first) = self.symbols.get(&symbol) {
+        if let Some(&first) = self.linkage.symbols.get(&symbol) {
             let message = format!("the symbol `{symbol}` is defined twice");
             self.error(Code::E0302, span, message).secondary(first, "the other definition");
             return;
         }
-        self.symbols.insert(symbol, span);
+        self.linkage.symbols.insert(symbol, span);
     }
 
     pub fn static_initial(
@@ -466,18 +474,18 @@ impl<'a> Checker<'a> {
         text: &str,
         device: bool,
     ) -> Option<ir::Const> {
-        self.var_mut(id).ty = ty;
+        self.names.var_mut(id).ty = ty;
         if self.types.referent(ty).is_some() {
             let value = self.bound_value(init)?;
             let node = Node::Value(self.convert(value, ty, super::convert::Purpose::Init(text)));
             return self.static_const(&node, ty, init.span, device);
         }
         let (ty, node) = self.initializer(ty, init, text);
-        self.var_mut(id).ty = ty;
+        self.names.var_mut(id).ty = ty;
         if self.types.is_error(ty) {
             return None;
         }
-        if self.var(id).constexpr
+        if self.names.var(id).constexpr
             && self.node_const(&node, ty).is_none()
             && !self.node_poisoned(&node)
         {
@@ -517,9 +525,10 @@ impl<'a> Checker<'a> {
     }
 
     pub fn check_complete(&mut self, id: VarId, span: Span) {
-        let ty = self.var(id).ty;
+        let ty = self.names.var(id).ty;
         if self.types.is_error(ty) || self.has_auto(ty) {
-            self.var_mut(id).ty = if self.types.is_error(ty) { ty } else { Basic::Error.into() };
+            self.names.var_mut(id).ty =
+                if self.types.is_error(ty) { ty } else { Basic::Error.into() };
             return;
         }
         if !self.types.is_complete(ty) {
@@ -528,19 +537,19 @@ impl<'a> Checker<'a> {
                 _ => format!("a variable of the incomplete type {}", self.show(ty)),
             };
             self.error(Code::E0308, span, message);
-            self.var_mut(id).ty = Basic::Error.into();
+            self.names.var_mut(id).ty = Basic::Error.into();
             return;
         }
         // The ones that `dim3` starts with are written out.
         if self.has_defaults(ty) && self.types.layout(ty).size > MAX_DEFAULT_BYTES {
             self.error(Code::E0312, span, "the object is too large for its initial values");
-            self.var_mut(id).ty = Basic::Error.into();
+            self.names.var_mut(id).ty = Basic::Error.into();
         }
     }
 
     /// Keeps the value of a constant, for constant expressions.
     pub fn remember_constant(&mut self, id: VarId, constant: Option<&ir::Const>) {
-        let var = self.var(id);
+        let var = self.names.var(id);
         let (ty, constexpr) = (var.ty, var.constexpr);
         let Some(constant) = constant else { return };
         if !ty.is_const() || ty.is_volatile() {
@@ -551,7 +560,7 @@ impl<'a> Checker<'a> {
         let integral = self.types.is_integer(ty) || self.types.enum_id(ty).is_some();
         let takes = constexpr || integral || self.types.is_floating(ty);
         if takes && scalar_const(constant) && self.types.is_scalar(ty) {
-            self.var_mut(id).value = Some(constant.clone());
+            self.names.var_mut(id).value = Some(constant.clone());
         }
     }
 }

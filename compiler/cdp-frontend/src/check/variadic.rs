@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
             }
             lists.push(self.list_address(arg, name)?);
         }
-        let variadic = self.f.func.is_some_and(|id| self.func(id).variadic);
+        let variadic = self.f.func.is_some_and(|id| self.names.func(id).variadic);
         if op == Intrinsic::VaStart && !variadic {
             let message = format!("`{name}` in a function without `...`");
             let help = "end the parameters with `...`, or pass a `va_list`";
