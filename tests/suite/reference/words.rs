@@ -50,7 +50,7 @@ pub fn left_out(doc: &mut Doc) {
             None => reasons.push((code, why, words.collect())),
         };
     for (spellings, refusal) in REFUSED {
-        let (code, _, cure, _) = refusal.report();
+        let (code, _, cure) = refusal.report();
         let why = match refusal {
             Refusal::Generic => format!("C only: {cure}"),
             _ => code.info().title.to_owned(),
