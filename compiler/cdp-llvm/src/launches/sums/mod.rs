@@ -8,8 +8,8 @@
 //! where there is no end, they are atomic operations again. An operation at another place than the last writes the
 //! last one's sum, so that nothing rests on the places being the same: that is only why it pays.
 //!
-//! Legality ([`found`]). The operations order nothing, and the thread touches no memory after one but by others of the
-//! same kind, so that it cannot see whether it is late. Other threads may see it at any time until the child is done.
+//! Legality ([`found`]). The operations order nothing, and the thread touches no memory but its own after one but by
+//! others of the same kind, so that it cannot see whether it is late. Other threads may see it at any time until the child is done.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -163,11 +163,13 @@ fn may_wait(at: View<'_>, kind: LLVMAtomicRMWBinOp) -> bool {
     let own = block.instructions().into_iter().skip_while(|found| *found != at).skip(1);
     let own: Vec<View<'_>> = own.collect();
     let others = after.iter().flat_map(|block| block.instructions()).filter(|found| *found != at);
+    let is_own = |place: Option<View<'_>>| place.is_some_and(|place| place.variable().is_some());
     own.into_iter().chain(others).all(|found| match found.opcode() {
+        // What the thread keeps for itself tells nothing.
+        Some(LLVMOpcode::LLVMLoad) => !found.is_volatile() && is_own(found.operand(0)),
+        Some(LLVMOpcode::LLVMStore) => !found.is_volatile() && is_own(found.operand(1)),
         Some(
-            LLVMOpcode::LLVMLoad
-            | LLVMOpcode::LLVMStore
-            | LLVMOpcode::LLVMFence
+            LLVMOpcode::LLVMFence
             | LLVMOpcode::LLVMAtomicCmpXchg
             | LLVMOpcode::LLVMInvoke
             | LLVMOpcode::LLVMCallBr

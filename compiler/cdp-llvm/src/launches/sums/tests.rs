@@ -29,6 +29,23 @@ fn an_operation_at_the_end_waits() {
 }
 
 #[test]
+fn what_a_thread_keeps_for_itself_tells_nothing() {
+    let own = "e: %a = alloca [2 x ptr]
+        store ptr %p, ptr %a
+        %x = atomicrmw add ptr %p, i32 1 monotonic
+        %f = getelementptr ptr, ptr %a, i64 1
+        store ptr %p, ptr %f
+        %q = load ptr, ptr %f
+        ret void";
+    assert_eq!(waiting(own), 1);
+    let volatile = "e: %a = alloca i32
+        %x = atomicrmw add ptr %p, i32 1 monotonic
+        store volatile i32 1, ptr %a
+        ret void";
+    assert_eq!(waiting(volatile), 0);
+}
+
+#[test]
 fn who_looks_does_not_wait() {
     let seen = "e: %x = atomicrmw add ptr %p, i32 1 monotonic\n store i32 %x, ptr %p\n ret void";
     assert_eq!(waiting(seen), 0);
