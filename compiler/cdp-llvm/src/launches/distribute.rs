@@ -460,7 +460,7 @@ impl Site<'_, '_> {
         text.label("unscanned");
         text.line(&format!("br i1 {some}, label %scan, label %scanned"));
         text.label("scan");
-        let sum = up_to("%deal.own", "%rank", 32, text);
+        let sum = up_to("%mask", "%deal.own", "%rank", 32, text);
         let last = text.set("sub i32 %lanes, 1");
         let total = text.shuffle("%mask", &sum, &last);
         let worth = self.worth_dealing(tiny, &total, text);
