@@ -6,13 +6,14 @@ use crate::launches::built;
 use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 6] = [
+    let tests: [(&str, fn() -> Outcome); 7] = [
         ("recorded_children_stand_once", recorded_children_stand_once),
         ("recursions_stand_once", recursions_stand_once),
         ("loops_are_the_same_at_all_levels", loops_are_the_same),
         ("one_child_is_not_dealt", one_child_is_not_dealt),
         ("what_nobody_runs_is_not_there", what_nobody_runs),
         ("one_group_behind_the_door", one_group_behind_the_door),
+        ("known_sizes_of_blocks_are_not_asked", known_sizes_of_blocks),
     ];
     tests.map(|(name, test)| trial(format!("launches::{name}"), test)).into()
 }
@@ -164,5 +165,39 @@ fn one_group_behind_the_door() -> Outcome {
         // Two at each site, and one where a queue is launched, which is made beforehand.
         (3, 7, true) => Ok(()),
         found => Err(format!("{found:?}\n{ptx}").into()),
+    }
+}
+
+/// Where all sites launch blocks of the same size, which they say by constants, the kernels that run many children know it:
+/// a sum over a block's threads is unrolled there.
+fn known_sizes_of_blocks() -> Outcome {
+    let asks = |others: &str| -> Result<bool, Failed> {
+        let ptx = ptx_at(
+            "-flaunch-opt=fast",
+            &format!(
+                "__global__ void child(float *p) {{
+                    __shared__ float t[1024];
+                    t[threadIdx.x] = p[threadIdx.x];
+                    __syncthreads();
+                    for (int step = blockDim.x / 2; step > 0; step /= 2) {{
+                        if (threadIdx.x < step) t[threadIdx.x] += t[threadIdx.x + step];
+                        __syncthreads();
+                    }}
+                    if (threadIdx.x == 0) p[0] = t[0];
+                }}
+                __global__ void parent(float *p, const int *n) {{
+                    child<<<n[threadIdx.x], 64>>>(p + 1024 * threadIdx.x);
+                }}
+                __global__ void other(float *p, const int *n) {{
+                    child<<<n[threadIdx.x], {others}>>>(p + 1024 * threadIdx.x);
+                }}"
+            ),
+        )?;
+        let from = ptx.rfind(".entry __cdp_queue_of_").ok_or("no queue")?;
+        Ok(ptx[from..].split("\n}").next().unwrap_or_default().contains("%ntid"))
+    };
+    match [asks("64")?, asks("128")?, asks("n[0]")?] {
+        [false, true, true] => Ok(()),
+        found => Err(format!("{found:?}").into()),
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct Gather<'ctx> {
     pub sums: bool,
     /// The most threads that a block may have.
     pub most_threads: u32,
+    /// The dimensions of its blocks that all sites have in common, by their constants.
+    pub block: [Option<u32>; 3],
 }
 
 /// What a kernel says of its blocks, which holds for the aggregating kernel too.
@@ -77,10 +79,31 @@ pub(super) fn gather<'ctx>(
         launches: launches(kernel),
         sums: false,
         most_threads: most_threads.unwrap_or(0).min(1024),
+        block: [None; 3],
+    })
+}
+
+/// The dimensions of a site's blocks that are constants.
+fn constant_block(site: &LaunchSite<'_>) -> [Option<u32>; 3] {
+    [4, 5, 6].map(|index| {
+        let dim = site.operands.get(index).and_then(|dim| View::value(*dim).constant_int());
+        dim.and_then(|dim| u32::try_from(dim).ok())
     })
 }
 
 impl<'ctx> Gather<'ctx> {
+    /// The same with what the first of its sites says.
+    pub fn first_at(self, site: &LaunchSite<'ctx>) -> Gather<'ctx> {
+        Gather { block: constant_block(site), ..self }
+    }
+
+    /// Its launches at a site may be among those that are made one.
+    pub fn is_launched_at(&mut self, site: &LaunchSite<'ctx>) {
+        for (known, dim) in self.block.iter_mut().zip(constant_block(site)) {
+            *known = known.filter(|known| Some(*known) == dim);
+        }
+    }
+
     /// The body; where there is none it is made now, with what the kernel's launches have become, so that they
     /// are as good in the kernel that runs many.
     pub fn make_body(&mut self) -> Option<FunctionValue<'ctx>> {
@@ -497,9 +520,13 @@ pub(super) fn run_at(
     let axes = if gather.deep { 3 } else { 1 };
     extras[..axes].clone_from_slice(&place[..axes]);
     for (axis, name) in ["x", "y", "z"].iter().enumerate() {
-        extras[3 + axis] = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.tid.{name}()"));
+        let mut read = |register: &str| {
+            text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{register}.{name}()"))
+        };
+        // What is known here need not be asked, and loops over it end when the code says.
+        extras[3 + axis] = if gather.block[axis] == Some(1) { "0".into() } else { read("tid") };
         extras[6 + axis] = grid[axis].clone();
-        extras[9 + axis] = text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.ntid.{name}()"));
+        extras[9 + axis] = gather.block[axis].map_or_else(|| read("ntid"), |dim| dim.to_string());
     }
     let row = text.set(&format!("mul i32 {}, {}", extras[0], extras[9]));
     extras[12] = text.set(&format!("add i32 {row}, {}", extras[3]));

@@ -145,15 +145,6 @@ struct Plan<'ctx> {
 }
 
 impl Plan<'_> {
-    /// Whose launches become one, where some do.
-    fn together(&self) -> Option<&'static str> {
-        self.gather.map(|_| match (self.queued, self.site.said.aggregate) {
-            (true, Some(Aggregate::Block)) => "a block",
-            (true, _) => "a grid",
-            (false, _) => "a warp",
-        })
-    }
-
     fn changes(&self) -> bool {
         self.child.is_some() || self.relaxed || self.gather.is_some() || self.sequence.is_some()
     }
@@ -487,7 +478,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 let arguments = self.arguments(site, kernel)?;
                 let found = gather::gather(kernel, child).and_then(|found| {
                     match gather::fits(&found, &arguments) {
-                        true => Ok(found),
+                        true => Ok(found.first_at(site)),
                         false => Err("its arguments are too large for a warp's".into()),
                     }
                 });
@@ -496,7 +487,8 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 self.gathers.len() - 1
             }
         };
-        self.gathers[index].is_ok().then_some(index)
+        self.gathers[index].as_mut().ok()?.is_launched_at(site);
+        Some(index)
     }
 
     /// The child that a site's threads can run; or why not.

@@ -14,6 +14,15 @@ use crate::raw::view::View;
 /// Who runs children where lanes do not come to a launch together.
 const LONE: &str = "the launching thread alone (threads of a warp may be in different turns of the loop around it)";
 
+/// Whose launches become one, where some do.
+fn together(plan: &Plan<'_>) -> Option<&'static str> {
+    plan.gather.map(|_| match (plan.queued, plan.site.said.aggregate) {
+        (true, Some(Aggregate::Block)) => "a block",
+        (true, _) => "a grid",
+        (false, _) => "a warp",
+    })
+}
+
 /// What is said of a site that was changed.
 pub(super) fn done(
     plan: &Plan<'_>,
@@ -38,7 +47,7 @@ pub(super) fn done(
         Mode::Independent { .. } | Mode::AsWritten => {
             let place = if plan.late { " at its end" } else { "" };
             let message = format!("{small} run by the launching warp{place}, without a launch");
-            let message = match plan.together() {
+            let message = match together(plan) {
                 Some(whose) => format!("{message}; others of {whose} are launched together"),
                 None => message,
             };
@@ -49,8 +58,7 @@ pub(super) fn done(
 
 /// What is said of a site whose children the launching thread runs itself.
 pub(super) fn stacked(plan: &Plan<'_>) -> (LaunchOutcome, String, Option<String>) {
-    let others = plan
-        .together()
+    let others = together(plan)
         .map_or("launched".to_string(), |whose| format!("launched, those of {whose} together"));
     let message = format!(
         "short children are run by the launching thread, when it has come to its end; others are {others}"
@@ -66,7 +74,7 @@ pub(super) fn kept(
     advice: Option<String>,
 ) -> (LaunchOutcome, String, Option<String>) {
     let not = "children are not run by the launching warp";
-    if let Some(whose) = plan.together() {
+    if let Some(whose) = together(plan) {
         let message = format!("children of {whose} are launched together; {not}: {reason}");
         return (LaunchOutcome::Aggregated, message + &narrower(plan), None);
     }
