@@ -9,6 +9,7 @@ pub fn trials() -> Vec<Trial> {
     vec![
         trial("launches::strided_children".into(), strided_children),
         trial("launches::dealt_children".into(), dealt_children),
+        trial("launches::children_done_at_once".into(), children_done_at_once),
     ]
 }
 
@@ -89,24 +90,72 @@ fn dealt_children() -> Outcome {
             printf("%d\n", wrong);
             return 0;
         }"#;
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("dealt.cdp");
-    std::fs::write(&path, source).map_err(|error| error.to_string())?;
-    let cycles = |arguments: &[&str]| -> Result<u64, Failed> {
-        let mut command = cdpc();
-        command.args(["run", "--device", "cpu", "--profile", "-flaunch-opt=fast"]).arg(&path);
-        let output = command.args(arguments).output().map_err(|error| error.to_string())?;
-        let profile = String::from_utf8_lossy(&output.stderr).into_owned();
-        let row = profile.lines().find(|line| line.contains("the host"));
-        let cycles = row.and_then(|row| row.split_whitespace().nth(6)?.parse().ok());
-        match (cycles, output.stdout == b"0\n", profile.matches("the host").count()) {
-            (Some(cycles), true, 1) => Ok(cycles),
-            _ => Err(format!("{arguments:?}: {output:?}").into()),
-        }
-    };
-    let (few, all) = (cycles(&["--", "few"])?, cycles(&[])?);
+    let (few, all) = (
+        cycles(source, "-flaunch-opt=fast", &["--", "few"])?,
+        cycles(source, "-flaunch-opt=fast", &[])?,
+    );
     match few * 2 < all {
         true => Ok(()),
         false => Err(format!("{few} cycles of few, {all} of all").into()),
+    }
+}
+
+/// Where one thread of a child did all that any of them does, the others are not run: children of which the first thread
+/// finds what it looks for take less than half as long as children that look in vain, at both levels.
+fn children_done_at_once() -> Outcome {
+    let source = r#"
+        #include <stdio.h>
+        __global__ void any(const int *from, int n, int wanted, int *flag) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) {
+                int x = from[i];
+                x = x * 5 + (x >> 3 ^ 1);
+                x = x * 5 + (x >> 3 ^ 2);
+                x = x * 5 + (x >> 3 ^ 3);
+                x = x * 5 + (x >> 3 ^ 4);
+                if (x >= wanted) *flag = 1;
+            }
+        }
+        __global__ void parent(const int *from, int wanted, int *flags) {
+            any<<<4, 64>>>(from, 200 + threadIdx.x, wanted, flags + threadIdx.x);
+            any<<<4, 64>>>(from, 200 + threadIdx.x, wanted, flags + 32 + threadIdx.x);
+        }
+        int main(int argc, char **argv) {
+            int wanted = argc > 1 ? -2147483647 - 1 : 2147483647, found[64], *from, *flags, some = 0;
+            cudaMalloc(&from, 256 * sizeof(int));
+            cudaMalloc(&flags, sizeof found);
+            cudaMemset(from, 0, 256 * sizeof(int));
+            cudaMemset(flags, 0, sizeof found);
+            parent<<<1, 32>>>(from, wanted, flags);
+            cudaMemcpy(found, flags, sizeof found, cudaMemcpyDeviceToHost);
+            for (int i = 0; i < 64; i++) some += found[i];
+            printf("%d\n", some == (argc > 1 ? 64 : 0) ? 0 : 1);
+            return 0;
+        }"#;
+    for level in ["-flaunch-opt=safe", "-flaunch-opt=fast"] {
+        let (done, vain) = (cycles(source, level, &["--", "all"])?, cycles(source, level, &[])?);
+        if done * 2 >= vain {
+            return Err(
+                format!("{level}: {done} cycles where it is found, {vain} where not").into()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The cycles of a program that launches from the host once, prints 0 and launches nothing from the device.
+fn cycles(source: &str, level: &str, arguments: &[&str]) -> Result<u64, Failed> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("children.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let mut command = cdpc();
+    command.args(["run", "--device", "cpu", "--profile", level]).arg(&path);
+    let output = command.args(arguments).output().map_err(|error| error.to_string())?;
+    let profile = String::from_utf8_lossy(&output.stderr).into_owned();
+    let row = profile.lines().find(|line| line.contains("the host"));
+    let cycles = row.and_then(|row| row.split_whitespace().nth(6)?.parse().ok());
+    match (cycles, output.stdout == b"0\n", profile.matches("the host").count()) {
+        (Some(cycles), true, 1) => Ok(cycles),
+        _ => Err(format!("{level}, {arguments:?}: {output:?}").into()),
     }
 }

@@ -130,6 +130,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "queue-records" => tuning.queue_records = value,
             "queue-large" => tuning.queue_large = value,
             "quiet" => tuning.quiet = value,
+            "first" => tuning.first = value,
             "waves-of-leaves" => tuning.waves_of_leaves = value,
             "waves" => tuning.waves = value,
             "patience" => tuning.patience = value,

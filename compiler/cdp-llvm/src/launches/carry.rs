@@ -27,7 +27,7 @@ use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::nested::{Nested, without_records};
 use super::sequence::{self, Sequence};
-use super::{Pass, Plan, Plans, direct, door, meet, prepare, ranges, sums};
+use super::{Pass, Plan, Plans, direct, door, meet, once, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
 use crate::options::DebugInfo;
@@ -35,7 +35,7 @@ use crate::raw;
 use crate::raw::view::{View, kernel_body};
 
 /// A body of at most so many instructions is inlined where it is run.
-const INLINED_INSTRUCTIONS: usize = 600;
+pub(super) const INLINED_INSTRUCTIONS: usize = 600;
 /// So many sites, and no more, have the code of their queues inlined. That stands in the launching kernel and in both
 /// kernels that run many of it, and what a chain of kernels gains by it is not worth three times ptxas's time.
 const INLINED_QUEUES: usize = 8;
@@ -78,6 +78,7 @@ impl<'ctx> Pass<'_, 'ctx> {
                 child.sums = sums.len() > first;
             }
         }
+        let once = once::found_in(&mut self.children, &self.options.launch_tuning);
         let sequenced = self.sequenced(&plans, &mut sums);
         let summed: HashSet<FunctionValue<'ctx>> =
             self.children.iter().flatten().filter(|c| c.sums).map(|child| child.body).collect();
@@ -166,6 +167,7 @@ impl<'ctx> Pass<'_, 'ctx> {
                 prepare::flag(self.context, body, "alwaysinline");
             }
         }
+        once::mark(self.context, self.module, once)?;
         self.sums = sums::mark(self.context, self.module, sums)?;
         for ranges in ranges.into_iter().filter(|_| shared) {
             ranges::share(self.context, self.module, ranges)?;
@@ -302,8 +304,8 @@ impl<'ctx> Pass<'_, 'ctx> {
         late.finish()
     }
 
-    /// Puts what is added up in registers there, now that all stands in its place.
-    pub(super) fn settle_sums(&self) -> Result<()> {
+    /// Puts what is added up in registers, and what is done, there, now that all stands in its place.
+    pub(super) fn settle(&self) -> Result<()> {
         let functions: Vec<FunctionValue<'ctx>> =
             self.sums.iter().filter_map(|kind| self.module.get_function(kind.name())).collect();
         let kinds: Vec<sums::Kind> = self
@@ -313,7 +315,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             .cloned()
             .collect();
         self.link("", "", &sums::helpers(&kinds), &functions)?;
-        sums::settle(self.context, self.module, &kinds)
+        sums::settle(self.context, self.module, &kinds)?;
+        once::settle(self.context, self.module)
     }
 
     /// A site's function as text; `None` for a site that stays as it is. `queued` sites are a queue's code alone.

@@ -47,6 +47,8 @@ pub(super) struct Child<'ctx> {
     pub instructions: usize,
     /// Whether it adds up what may wait in registers ([`super::sums`]).
     pub sums: bool,
+    /// Whether one of its threads is enough that did something ([`super::once`]).
+    pub once: bool,
 }
 
 impl Child<'_> {
@@ -98,6 +100,7 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
         strides,
         instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
         sums: false,
+        once: false,
     })
 }
 

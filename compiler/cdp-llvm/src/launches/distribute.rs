@@ -24,6 +24,7 @@ use super::door;
 use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
 use super::gather::{self, Calls, Gather};
 use super::limit::parents;
+use super::once;
 use super::queue::Queue;
 use super::ranges::up_to;
 use super::rounds::{Round, is_flat, summed};
@@ -92,7 +93,8 @@ pub(super) struct Site<'a, 'ctx> {
 /// The module that the sites' functions are linked from, up to them. LLVM declares its intrinsics by itself.
 pub(super) fn prologue(definitions: &str, declarations: &str) -> String {
     format!(
-        "declare i32 @cdp.launch(...)\ndeclare void @__cdp_sums_done(i32)\n{declarations}\n{definitions}\n"
+        "declare i32 @cdp.launch(...)\ndeclare void @__cdp_sums_done(i32)\n{}{declarations}\n{definitions}\n",
+        once::DECLARATIONS
     )
 }
 
@@ -429,13 +431,18 @@ impl Site<'_, '_> {
             text.line("%run = or i1 %small, false");
         }
         let dealt = self.dealt(&tiny, text);
+        let first = self.runs_first(child);
+        if let Some(first) = first {
+            self.own_first(first, text);
+        }
         text.line("br label %round");
         let first = Round {
             from: "scanned",
             index: "0",
             step: "1",
-            end: "%own",
+            end: if first.is_some() { "%own.first" } else { "%own" },
             waiting: "%waiting",
+            own_first: first.is_some(),
             dealt: dealt.each_ref().map(String::as_str),
         };
         self.rounds(child, Some(&first), text);

@@ -10,7 +10,7 @@
 //! - [`distribute`], with [`rounds`], [`argument`] and [`emit`]: small children are run by the launching warp;
 //!   [`limit`] with [`tuning`] says how small;
 //! - [`late`]: launches move to the end of their kernel, where all lanes of a warp are there;
-//! - [`sums`]: what a child adds up by atomic operations is added up in registers first;
+//! - [`sums`] and [`once`]: what a child adds up is added up in registers first; who did what all do is enough;
 //! - [`ranges`]: of one counter that all threads of a parent take from, a warp takes by one operation;
 //! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
 //! - [`queue`], with [`turns`]: what no stream orders is one launch, or few, for a whole grid;
@@ -47,6 +47,7 @@ mod independent;
 mod late;
 mod limit;
 mod meet;
+mod once;
 pub(crate) mod parent;
 mod prepare;
 pub mod print;
@@ -177,8 +178,8 @@ pub(crate) fn optimize<'ctx>(
     pass.carry_out(plans)?;
     printer.after(LaunchPass::Sites, module);
     prepare::run(module, machine, "always-inline,globaldce")?;
-    if !pass.sums.is_empty() {
-        pass.settle_sums()?;
+    if !pass.sums.is_empty() || once::is_marked(module) {
+        pass.settle()?;
         prepare::run(module, machine, "always-inline,globaldce")?;
     }
     printer.after(LaunchPass::Inline, module);

@@ -6,6 +6,7 @@ use super::argument::{Argument, words};
 use super::child::{Child, EXTRAS};
 use super::distribute::{Mode, Site};
 use super::emit::{Text, moved, quoted};
+use super::once;
 use super::sums::DONE;
 
 /// Values with which the first round begins.
@@ -15,6 +16,8 @@ pub(super) struct Round<'a> {
     pub step: &'a str,
     pub end: &'a str,
     pub waiting: &'a str,
+    /// Whether lanes that wait run the first threads of their own child in it ([`Site::own_first`]).
+    pub own_first: bool,
     /// Small children whose threads are dealt to all lanes alike: where this lane's begin among all of them, where they end,
     /// and how many there are.
     pub dealt: [&'a str; 3],
@@ -40,7 +43,10 @@ impl Site<'_, '_> {
         let one = text.set(&format!("call i32 @llvm.cttz.i32(i32 {waiting}, i1 true)"));
         let rest = text.set(&format!("and i32 {waiting}, {less}"));
         let end = match first {
-            Some(Round { dealt, .. }) => deal(dealt, &waiting, [&one, &rest], text),
+            Some(Round { dealt, own_first, .. }) => {
+                let rank = if *own_first { "%once.rank" } else { "%rank" };
+                deal(dealt, &waiting, [&one, &rest, rank], text)
+            }
             None => {
                 text.line(&format!("%from = add i32 {one}, 0"));
                 text.line(&format!("%rest = add i32 {rest}, 0"));
@@ -78,6 +84,10 @@ impl Site<'_, '_> {
         phi(text, "step", "i32", begin[1], "%lanes");
         phi(text, "end", "i32", begin[2], &end);
         phi(text, "left", "i32", begin[3], "%rest");
+        let own_first = first.is_some_and(|first| first.own_first);
+        if own_first {
+            phi(text, "first", "i1", "true", "false");
+        }
         for (dim, name) in dims.iter().zip(DIMS) {
             phi(text, name, "i32", &format!("%{name}"), dim);
         }
@@ -96,6 +106,9 @@ impl Site<'_, '_> {
                 text.line("br label %turn");
             }
             None => {
+                if child.once {
+                    once::begin(text);
+                }
                 text.line("br label %loop");
                 each_index(child, &self.arguments, ["round", "turn"], text);
             }
@@ -108,7 +121,8 @@ impl Site<'_, '_> {
             // The next child sees all that this one did.
             text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
         }
-        text.line("%left = or i32 %r.left, 0");
+        let left = if own_first { once::undone(text) } else { "%r.left".into() };
+        text.line(&format!("%left = or i32 {left}, 0"));
         let mut again = text.set("icmp ne i32 %left, 0");
         if let Some(Round { dealt: [_, _, total], .. }) = first {
             let more = text.set(&format!("icmp ult i32 %r.base, {total}"));
@@ -130,7 +144,7 @@ impl Site<'_, '_> {
 fn deal(
     [begin, end, total]: &[&str; 3],
     waiting: &str,
-    [one, rest]: [&str; 2],
+    [one, rest, rank]: [&str; 3],
     text: &mut Text,
 ) -> String {
     let deals = text.set(&format!("icmp ult i32 %r.base, {total}"));
@@ -166,7 +180,7 @@ fn deal(
         ("from", &from[..], one),
         ("rest", waiting, rest),
         ("base", &base, "%r.base"),
-        ("deal.index", &number, "%rank"),
+        ("deal.index", &number, rank),
         ("deal.end", &behind, &work),
     ];
     for (name, dealt, whole) in words {
@@ -186,18 +200,27 @@ fn each_index(
     text: &mut Text,
 ) {
     text.label("loop");
-    text.line(&format!("%index = phi i32 [ %r.index, %{before} ], [ %index.next, %body ]"));
+    let step = if child.once { "step" } else { "body" };
+    text.line(&format!("%index = phi i32 [ %r.index, %{before} ], [ %index.next, %{step} ]"));
     text.line("%more = icmp ult i32 %index, %r.end");
     text.line(&format!("br i1 %more, label %body, label %{behind}"));
     text.label("body");
     call_body(child, arguments, text);
+    if child.once {
+        once::go_on("%mask", behind, text);
+    }
     text.line("%index.next = add nuw i32 %index, %r.step");
     text.line("br label %loop");
 }
 
+/// Whether such a function is told which lanes run a child together.
+fn takes_mask(child: &Child<'_>) -> bool {
+    child.sums || child.once
+}
+
 /// What a call of a [`threads`] function gives.
 struct Given<'a> {
-    /// The lanes that add up together.
+    /// The lanes that run a child together.
     mask: &'a str,
     values: Vec<String>,
     dims: [String; 6],
@@ -208,7 +231,8 @@ struct Given<'a> {
 /// The function `name` that runs threads of a child, all that one thread runs of a grid. It stands alone, so that several
 /// places may run them.
 pub(super) fn threads(name: &str, child: &Child<'_>, arguments: &[Argument]) -> String {
-    let mut params: Vec<String> = child.sums.then(|| "i32 %mask".into()).into_iter().collect();
+    let mut params: Vec<String> =
+        takes_mask(child).then(|| "i32 %mask".into()).into_iter().collect();
     let mut text = Text::default();
     for (index, Argument { ty, by_value, .. }) in arguments.iter().enumerate() {
         match (by_value, ty.as_str()) {
@@ -243,7 +267,7 @@ pub(super) fn threads(name: &str, child: &Child<'_>, arguments: &[Argument]) -> 
     text.label("done");
     summed(child, &mut text);
     text.line("ret void");
-    let together = if child.sums { "convergent " } else { "" };
+    let together = if takes_mask(child) { "convergent " } else { "" };
     format!(
         "define internal void {}({}) {together}noinline nounwind {{\nentry:\n{}}}\n",
         quoted(name),
@@ -259,7 +283,7 @@ fn call_threads(
     given: &Given<'_>,
     text: &mut Text,
 ) {
-    let mask = child.sums.then(|| format!("i32 {}", given.mask));
+    let mask = takes_mask(child).then(|| format!("i32 {}", given.mask));
     let mut operands: Vec<String> = mask.into_iter().collect();
     for (argument, value) in arguments.iter().zip(&given.values) {
         match (argument.by_value, argument.ty.as_str()) {

@@ -31,6 +31,9 @@ pub struct Tuning {
     pub parents_shift: u32,
     /// The same when children go one after another, and all lanes of a warp launch.
     pub parents_shift_in_order: u32,
+    /// Threads that each lane runs of a child of its own before others help it, where one that did something is enough
+    /// ([`super::once`]); 0 for no such children.
+    pub first: u32,
     /// Whether launches move to the end of their kernel, where all lanes of a warp are there; 0 for never.
     pub late: u32,
     /// Whether what children add up is added up in registers first; 0 for never.
@@ -85,6 +88,7 @@ impl Default for Tuning {
             most_steps_in_order: 512,
             parents_shift: 10,
             parents_shift_in_order: 3,
+            first: 8,
             late: 1,
             sums: 1,
             ranges: 1,
