@@ -30,7 +30,7 @@ pub(super) fn prepare<'ctx>(
     for (function, name) in others.iter().flat_map(|f| LEFT_ALONE.map(|n| (*f, n))) {
         flag(context, function, name);
     }
-    for function in to_inline(module) {
+    for function in to_inline(module, &others) {
         let_optimize(function);
         flag(context, function, "alwaysinline");
     }
@@ -135,9 +135,21 @@ fn is_brief(function: FunctionValue<'_>) -> bool {
     own && !kept && view.blocks().len() == 1 && view.instructions().len() <= BRIEF
 }
 
-/// Device functions that launch or read indices, themselves or in what they call, and brief ones; not those that call
-/// themselves.
-fn to_inline<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
+/// Instructions of a function that adds up by atomic operations, which is inlined where children are looked at for that.
+const SUMMING: usize = 100;
+
+/// Whether a function of kernels that launch, or are launched, adds up what may wait in registers ([`super::sums`]).
+fn sums_up(view: View<'_>) -> bool {
+    let all = view.instructions();
+    all.len() <= SUMMING && all.into_iter().any(|at| at.reduction().is_some())
+}
+
+/// Device functions that launch or read indices, themselves or in what they call, and brief ones, and those that add up, but
+/// for `others`; not those that call themselves.
+fn to_inline<'ctx>(
+    module: &Module<'ctx>,
+    others: &[FunctionValue<'ctx>],
+) -> Vec<FunctionValue<'ctx>> {
     let mut calls: HashMap<View<'ctx>, Vec<View<'ctx>>> = HashMap::new();
     let mut wanted: HashSet<View<'ctx>> = HashSet::new();
     let mut all = Vec::new();
@@ -147,6 +159,9 @@ fn to_inline<'ctx>(module: &Module<'ctx>) -> Vec<FunctionValue<'ctx>> {
             continue;
         }
         all.push(function);
+        if sums_up(view) && !others.contains(&function) {
+            wanted.insert(view);
+        }
         for called in view.instructions().into_iter().filter_map(View::callee) {
             match callee(called) {
                 Callee::Launch => drop(wanted.insert(view)),
