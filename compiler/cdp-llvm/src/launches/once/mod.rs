@@ -19,6 +19,7 @@ use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
 use inkwell::module::Module;
 use inkwell::values::{CallSiteValue, FunctionValue, InstructionValue, PointerValue};
 
+use super::calls::{Callee, callee};
 use super::carry::INLINED_INSTRUCTIONS;
 use super::child::{Child, EXTRAS};
 use super::distribute::Site;
@@ -86,13 +87,27 @@ fn effect<'ctx>(at: View<'ctx>, same: &impl Fn(View<'ctx>) -> bool) -> Effect {
             | LLVMOpcode::LLVMVAArg,
         ) => Effect::Other,
         Some(LLVMOpcode::LLVMCall) => {
-            let quiet = at.callee().is_some_and(|called| {
-                called.touches_no_memory() || called.name().starts_with("llvm.lifetime.")
-            });
+            let quiet = at.callee().is_some_and(|called| only_looks(called, 0));
             if quiet || copies_parameter(at) { Effect::None } else { Effect::Other }
         }
         _ => Effect::None,
     }
+}
+
+/// Functions that call each other, of which so many are looked at.
+const MOST_CALLS: u32 = 4;
+
+/// Whether a function does nothing that others may see.
+fn only_looks(called: View<'_>, depth: u32) -> bool {
+    if called.touches_no_memory() || called.name().starts_with("llvm.lifetime.") {
+        return true;
+    }
+    let quiet = |at: View<'_>| match (at.opcode(), at.callee()) {
+        (Some(LLVMOpcode::LLVMCall), Some(next)) => only_looks(next, depth + 1),
+        _ => matches!(effect(at, &|_| false), Effect::None),
+    };
+    let known = matches!(callee(called), Callee::Defined(_)) && depth < MOST_CALLS;
+    known && called.instructions().into_iter().all(quiet)
 }
 
 /// Whether an atomic operation changes nothing when it is done again with the same value.

@@ -11,6 +11,8 @@ fn once(body: &str) -> bool {
     let text = format!(
         "declare double @sees_no_memory(double) memory(none)\n
          declare void @sees_memory()\n
+         define i32 @looks(ptr %x) {{ %v = load i32, ptr %x\n ret i32 %v }}\n
+         define void @changes(ptr %x) {{ store i32 3, ptr %x\n ret void }}\n
          define void @body(ptr %p, i32 %n, ptr byval([16 x i8]) %s, i32 %t) {{\n{body}\n}}"
     );
     let module = module(&context, &text);
@@ -84,6 +86,9 @@ fn a_thread_does_nothing_else() {
         assert!(!once(&odd(does)), "{does}");
     }
     assert!(once(&odd("%d = call double @sees_no_memory(double 1.0)\n store i32 1, ptr %p")));
+    assert!(once(&odd("%w = call i32 @looks(ptr %q)\n store i32 1, ptr %p")));
+    assert!(!once(&odd("call void @changes(ptr %q)\n store i32 1, ptr %p")));
+    assert!(!once(&odd("call void @changes(ptr %p)")), "it is not known what it does");
     assert!(!once(&odd("")), "there is nothing to be done");
 }
 
