@@ -60,8 +60,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub name: String,
     pub kernel: String,
     pub arguments: Vec<Argument>,
-    /// Which of the grid's and the block's dimensions are the same in every lane.
-    pub uniform: [bool; 6],
+    /// Which of the grid's and the block's dimensions, and whether the bytes of shared memory, are the same in every lane.
+    pub uniform: [bool; 7],
     pub mode: Mode,
     pub tuning: Tuning,
     /// The parent may have learnt what other blocks wrote, which its children must see.
@@ -264,6 +264,7 @@ impl Site<'_, '_> {
         self.note_launch(text);
         let queue = self.queue.as_ref();
         let least = self.tuning.gather;
+        gather::alike(self.uniform[3..].iter().all(|uniform| *uniform), text);
         gather::site(gather, &self.arguments, calls, &self.stream(), queue, least, text);
         text.label("alone");
         // A lane that does not launch has nothing left to do.

@@ -330,7 +330,7 @@ impl Lanes {
     }
 }
 
-/// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`, where fewer than
+/// The launches of the lanes `%same` ([`alike`]); control also goes to `launch`, where fewer than
 /// `least` lanes are alike and no queue takes them. `stream` is an operand.
 pub(super) fn site(
     gather: &Gather<'_>,
@@ -341,7 +341,6 @@ pub(super) fn site(
     least: u32,
     text: &mut Text,
 ) {
-    alike(text);
     scan(text);
     text.line("%g.leads = icmp eq i32 %g.lane, %g.leader");
     text.line("%g.count = call i32 @llvm.ctpop.i32(i32 %same)");
@@ -395,8 +394,15 @@ pub(super) fn site(
     text.line(&format!("ret i32 {error}"));
 }
 
-/// The lanes `%same` whose blocks are like the leader's; the others have their turn later.
-fn alike(text: &mut Text) {
+/// The lanes `%same` whose blocks are like the leader's, on to label `g.join`; the others have their turn later. `all`: those of
+/// all lanes are.
+pub(super) fn alike(all: bool, text: &mut Text) {
+    if all {
+        text.line("%same = or i32 %wants, 0");
+        text.line("%g.leader = call i32 @llvm.cttz.i32(i32 %wants, i1 true)");
+        text.line("br label %g.join");
+        return;
+    }
     text.line("br label %g.round");
     text.label("g.round");
     text.line("%todo = phi i32 [ %wants, %gather ], [ %g.rest, %g.next ]");
