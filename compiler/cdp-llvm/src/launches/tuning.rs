@@ -101,7 +101,7 @@ impl Default for Tuning {
             quiet: 4,
             patience: 16,
             waves: 0,
-            waves_of_leaves: 2,
+            waves_of_leaves: 1,
             sequence: 4096,
             turn_blocks: 8,
             pace: 32_768,
