@@ -6,7 +6,7 @@ use crate::launches::built;
 use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 7] = [
+    let tests: [(&str, fn() -> Outcome); 9] = [
         ("recorded_children_stand_once", recorded_children_stand_once),
         ("recursions_stand_once", recursions_stand_once),
         ("loops_are_the_same_at_all_levels", loops_are_the_same),
@@ -14,6 +14,8 @@ pub fn trials() -> Vec<Trial> {
         ("what_nobody_runs_is_not_there", what_nobody_runs),
         ("one_group_behind_the_door", one_group_behind_the_door),
         ("known_sizes_of_blocks_are_not_asked", known_sizes_of_blocks),
+        ("structs_are_handed_on", structs_handed_on),
+        ("sums_of_functions_are_sums", sums_of_functions),
     ];
     tests.map(|(name, test)| trial(format!("launches::{name}"), test)).into()
 }
@@ -199,5 +201,72 @@ fn known_sizes_of_blocks() -> Outcome {
     match [asks("64")?, asks("128")?, asks("n[0]")?] {
         [false, true, true] => Ok(()),
         found => Err(format!("{found:?}").into()),
+    }
+}
+
+/// A struct that a kernel takes and hands on to its children as it is does not go from lane to lane; one that a thread changed
+/// does, and one that is made of it.
+fn structs_handed_on() -> Outcome {
+    let shuffles = |made: &str, handed: &str| -> Result<usize, Failed> {
+        let ptx = ptx_at(
+            "-flaunch-opt=fast",
+            &format!(
+                "struct Graph {{ const int *row, *col; int *to; int more[6]; }};
+                __global__ void child(Graph g, int begin, int end) {{
+                    int e = begin + blockIdx.x * blockDim.x + threadIdx.x;
+                    if (e < end) atomicAdd(&g.to[g.col[e]], g.more[e % 6]);
+                }}
+                __global__ void parent(Graph g) {{
+                    int v = blockIdx.x * blockDim.x + threadIdx.x, begin = g.row[v], end = g.row[v + 1];
+                    {made}
+                    child<<<(end - begin + 31) / 32, 32>>>({handed}, begin, end);
+                }}"
+            ),
+        )?;
+        Ok(ptx.matches("shfl.sync").count())
+    };
+    let own = shuffles("", "g")?;
+    let others =
+        [shuffles("Graph h = g; h.more[1] = v;", "h")?, shuffles("g.more[v % 6] = v;", "g")?];
+    match others.iter().all(|other| own + 10 < *other) {
+        true => Ok(()),
+        false => Err(format!("{own} {others:?}").into()),
+    }
+}
+
+/// What a child adds up in a function that it calls is added up in registers, as what it adds up itself.
+fn sums_of_functions() -> Outcome {
+    let shuffles = |function: &str, call: &str| -> Result<usize, Failed> {
+        let ptx = ptx_at(
+            "-flaunch-opt=fast",
+            &format!(
+                "struct Totals {{ unsigned long long *sum; int *count; }};
+                __device__ int heavy(int x) {{ while (x % 7) x = x * 3 + (x >> 5); return x; }}
+                {function}
+                __global__ void child(Totals to, const int *from, int n) {{
+                    int i = blockIdx.x * blockDim.x + threadIdx.x;
+                    if (i < n && from[i] > 3) {{ {call} }}
+                }}
+                __global__ void parent(Totals to, const int *from, const int *n) {{
+                    child<<<(n[threadIdx.x] + 31) / 32, 32>>>(to, from, n[threadIdx.x]);
+                }}"
+            ),
+        )?;
+        Ok(ptx.matches("shfl.sync").count())
+    };
+    let adds =
+        "unsigned long long x = heavy(from[i]); atomicAdd(to.sum, x); atomicAdd(to.count, 1);";
+    let function =
+        "__device__ void add(Totals to, const int *from, int i) { ".to_string() + adds + " }";
+    let looked_at = function
+        .replace("atomicAdd(to.count, 1);", "if (atomicAdd(to.count, 1) == 5) *to.sum = 0;");
+    let [in_function, in_child, seen] = [
+        shuffles(&function, "add(to, from, i);")?,
+        shuffles("", adds)?,
+        shuffles(&looked_at, "add(to, from, i);")?,
+    ];
+    match in_function == in_child && seen < in_child {
+        true => Ok(()),
+        false => Err(format!("{in_function} {in_child} {seen}").into()),
     }
 }

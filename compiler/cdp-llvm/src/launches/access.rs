@@ -212,7 +212,9 @@ impl<'ctx> Function<'ctx> {
             for user in value.users() {
                 let copied = |name: &str| {
                     let copies = name.starts_with("llvm.memcpy.") && user.operand(0) != Some(value);
-                    copies || name == crate::kernel::LAUNCH || name.starts_with("llvm.lifetime.")
+                    // What launches become reads what they take.
+                    let takes = [crate::kernel::LAUNCH, "__cdp_site_", "llvm.lifetime."];
+                    copies || takes.iter().any(|start| name.starts_with(start))
                 };
                 match user.opcode() {
                     Some(LLVMOpcode::LLVMLoad) => {}

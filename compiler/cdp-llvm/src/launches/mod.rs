@@ -1,7 +1,8 @@
 //! The launch optimiser: passes over LLVM IR in which a launch is one call of `@cdp.launch`, whoever wrote
 //! it. The files of this folder, in the order in which they work:
 //!
-//! - [`prepare`]: variables into registers, functions that launch into the kernels that call them;
+//! - [`prepare`]: variables into registers, functions that launch into the kernels that call them; [`handed`]: structs that
+//!   a kernel hands on are its own;
 //! - [`streams`]: a stream that is created for one launch is not;
 //! - [`stack`]: a thread that launches its own kernel in grids of one thread runs short ones itself;
 //! - [`parent`], [`child`], [`guard`], [`stride`], [`waiting`], with [`calls`]: analyses, which change nothing;
@@ -43,6 +44,7 @@ mod emit;
 mod form;
 mod gather;
 mod guard;
+mod handed;
 mod independent;
 mod late;
 mod limit;

@@ -11,6 +11,7 @@ use inkwell::values::{
     InstructionValue,
 };
 
+use super::access::Function;
 use super::calls::{Callee, callee};
 use crate::kernel::LAUNCH;
 use crate::raise::place::{self, LaunchPlace};
@@ -85,6 +86,7 @@ pub(super) fn is_uniform(value: BasicValueEnum<'_>, parent: FunctionValue<'_>) -
         let at = inkwell::attributes::AttributeLoc::Param(index);
         // A struct is the thread's own copy, which it may have changed.
         parent.get_enum_attribute(at, struct_kind).is_none()
+            || Function::parent(View::function(parent)).is_unchanged(index)
     })
 }
 

@@ -13,6 +13,7 @@ use inkwell::values::FunctionValue;
 
 use super::calls::{Callee, callee, is_index};
 use super::child::is_kernel;
+use super::handed::hand_on;
 use crate::error::{Result, bug};
 use crate::raw::view::View;
 
@@ -40,6 +41,8 @@ pub(super) fn prepare<'ctx>(
     for function in others.iter().filter_map(|name| module.get_function(name)) {
         let_optimize(function);
     }
+    let data = machine.get_target_data();
+    module.get_functions().filter(|f| is_kernel(*f)).for_each(|kernel| hand_on(kernel, &data));
     Ok(())
 }
 

@@ -146,8 +146,12 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
         builder.build_store(wanted, flag.const_all_ones())?;
         let mut operands = Vec::new();
         for (index, operand) in site.operands.iter().enumerate().skip(1) {
-            let struct_of = index.checked_sub(9).and_then(|index| arguments[index].by_value);
-            operands.push(match struct_of {
+            let argument = index.checked_sub(9).map(|index| &arguments[index]);
+            operands.push(match argument.and_then(|argument| argument.by_value) {
+                // The kernel's own, which all lanes have.
+                Some(_) if argument.is_some_and(|argument| argument.uniform) => {
+                    Operand::Known(*operand)
+                }
                 Some((bytes, align)) => {
                     // The thread may change its own before the end.
                     let size = u32::try_from(bytes).unwrap_or(u32::MAX);
