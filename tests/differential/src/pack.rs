@@ -144,7 +144,7 @@ fn kernels(text: &mut String, program: &Program) {
 }}
 "
     );
-    text.extend(program.launches.iter().filter_map(|launch| launch.kernel.as_deref()));
+    text.extend(program.launches.iter().filter_map(|launch| Some(launch.kernel.as_ref()?.text())));
     let _ = write!(
         text,
         "extern \"C\" __global__ void parent_{seed}(word *out)

@@ -6,7 +6,17 @@ use crate::Program;
 /// halves first, then smaller parts, then single ones, until none can go.
 pub fn reduce(program: &Program, mut interesting: impl FnMut(&Program) -> bool) -> Program {
     // The first launch runs the statements.
-    let best = without(program, 1, |program| &mut program.launches, &mut interesting);
+    let mut best = without(program, 1, |program| &mut program.launches, &mut interesting);
+    for index in 1..best.launches.len() {
+        if best.launches[index].kernel.is_some() {
+            best = without(
+                &best,
+                0,
+                |program| &mut program.launches[index].kernel.get_or_insert_default().parts,
+                &mut interesting,
+            );
+        }
+    }
     without(&best, 0, |program| &mut program.statements, &mut interesting)
 }
 

@@ -75,6 +75,23 @@ impl Stream {
     }
 }
 
+/// A kernel, with what it needs before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    pub(crate) head: String,
+    /// Each of these can be left out.
+    pub parts: Vec<String>,
+    pub(crate) tail: String,
+}
+
+impl Kernel {
+    pub(crate) fn text(&self) -> String {
+        let Kernel { head, parts, tail } = self;
+        let parts: String = parts.iter().map(|part| format!("    {}\n", part.trim())).collect();
+        format!("{head}{parts}{tail}")
+    }
+}
+
 /// One launch, or several of one kernel in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
@@ -83,7 +100,7 @@ pub struct Launch {
     /// Its place in the output.
     pub slot: usize,
     /// The kernel; none for the first launch, whose kernel runs the statements.
-    pub(crate) kernel: Option<String>,
+    pub kernel: Option<Kernel>,
     /// `(type, value)` of the parameters behind the address.
     parameters: Vec<(String, String)>,
     /// Where the kernel's first thread sends a kernel of its own, with the same parameters.
@@ -152,6 +169,9 @@ impl Maker {
         // Those that nothing orders are one.
         let again = if stream == Stream::FireAndForget { 1 } else { 3 };
         let turns = 1 + self.random.below(again) as u32;
+        if self.random.below(3) > 0 {
+            return self.of_loops(stream, slot, turns, thread);
+        }
         let parameters = (0..self.random.below(7)).map(|_| self.parameter()).collect();
         let nested = [Stream::None, Stream::FireAndForget, Stream::Tail, Stream::PerThread];
         let then = (self.random.below(3) == 0).then(|| *self.random.of(&nested));
@@ -171,8 +191,37 @@ impl Maker {
         if uses_shared && stream != Stream::None {
             launch.shared_bytes = 4 * launch.block.iter().product::<u32>();
         }
-        launch.kernel = Some(launch.kernel_text(self.seed));
+        launch.kernel = Some(Kernel {
+            head: launch.kernel_text(self.seed),
+            parts: Vec::new(),
+            tail: String::new(),
+        });
         launch
+    }
+
+    /// A kernel with rounds of a block, or one that goes through arrays.
+    fn of_loops(&mut self, stream: Stream, slot: usize, turns: u32, thread: u32) -> Launch {
+        let ((block, blocks, kernel), numbers) = match self.random.below(2) {
+            0 => (self.block_kernel(slot), [1, 2, 3, 5]),
+            _ => {
+                let (threads, kernel) = self.array_kernel(slot);
+                (([threads, 1, 1], 1, kernel), [256, 200, 131, 5])
+            }
+        };
+        let salt = format!("{}u + (unsigned)turn", self.random.below(1000));
+        let number = self.random.of(&numbers).to_string();
+        Launch {
+            stream,
+            slot,
+            kernel: Some(kernel),
+            parameters: vec![("unsigned".into(), salt), ("int".into(), number)],
+            then: None,
+            grid: [blocks, 1, 1],
+            block,
+            shared_bytes: 0,
+            turns,
+            thread,
+        }
     }
 
     /// What the launch optimiser looks for: a guarded child of a few threads for each thread of the parent.
@@ -207,7 +256,7 @@ impl Maker {
         Launch {
             stream,
             slot,
-            kernel: Some(kernel),
+            kernel: Some(Kernel { head: kernel, parts: Vec::new(), tail: String::new() }),
             parameters: vec![("each".into(), each)],
             then: None,
             grid: [1; 3],

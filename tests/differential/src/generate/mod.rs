@@ -10,6 +10,8 @@
 //!
 //! What is absent: the text around it all, which is in [`mod@crate::pack`].
 
+mod arrays;
+mod blocks;
 mod device;
 mod expression;
 mod functions;
@@ -22,7 +24,7 @@ mod statement;
 mod values;
 mod work;
 
-pub use launch::{Launch, SLOT_WORDS, SLOTS, Stream};
+pub use launch::{Kernel, Launch, SLOT_WORDS, SLOTS, Stream};
 
 use crate::random::Random;
 
