@@ -65,4 +65,22 @@ mod tests {
         };
         assert_eq!(reduce(&program, shows).statements, guilty);
     }
+
+    #[test]
+    fn only_the_guilty_parts_of_a_kernel_stay() {
+        let with_parts = |program: &Program| {
+            let mut parts = program.launches.iter().filter_map(|launch| launch.kernel.as_ref());
+            parts.find(|kernel| kernel.parts.len() > 4).map(|kernel| kernel.parts[3].clone())
+        };
+        let (program, guilty) = (0..100)
+            .map(generate)
+            .find_map(|program| with_parts(&program).map(|guilty| (program, guilty)))
+            .expect("a kernel of five parts");
+        let kernels = |program: &Program| {
+            let kernels = program.launches.iter().filter_map(|launch| launch.kernel.as_ref());
+            kernels.map(|kernel| kernel.parts.clone()).collect::<Vec<_>>()
+        };
+        let shows = |program: &Program| kernels(program).concat().contains(&guilty);
+        assert_eq!(kernels(&reduce(&program, shows)), [[guilty.clone()]]);
+    }
 }

@@ -6,7 +6,8 @@
 //! divisions look at their operands, floating values are converted to integers in a range that all of them
 //! have, or by CUDA's functions, which answer for all. Operations are not contracted (the judges ask for that),
 //! and NaNs are all the same in what is compared. The kernel that does this is launched by a parent among
-//! others, in all streams that device code has ([`launch`]).
+//! others, in all streams that device code has ([`launch`]); some of those have blocks of several warps (`blocks`) or go through
+//! arrays (`arrays`).
 //!
 //! What is absent: the text around it all, which is in [`mod@crate::pack`].
 
