@@ -304,7 +304,7 @@ __global__ void step_{seed}_{slot}(word *out, unsigned salt, int turns)
                 k / 2
             ),
             _ => format!(
-                "if (t == 0u) lock = 0u; __syncthreads(); if (t < 32u) {{ tile[t] = {value}; __threadfence_block(); __syncwarp(); if (t == 0u) *(volatile unsigned *)&lock = {k}u; }} else {{ while (*(volatile unsigned *)&lock == 0u) ; \
+                "if (t == 0u) lock = 0u; __syncthreads(); if (t < 32u) {{ tile[t] = {value}; __syncwarp(); if (t == 0u) {{ __threadfence_block(); *(volatile unsigned *)&lock = {k}u; }} }} else {{ while (*(volatile unsigned *)&lock == 0u) ; \
                  __threadfence_block(); y += *(volatile unsigned *)&tile[(t + {k}u) & 31u]; {between} }} __syncthreads();"
             ),
         }
