@@ -62,7 +62,7 @@ pub struct Disagreement {
 }
 
 /// Every pack is compiled in the first two ways, and in one of the others after the other.
-const LEVELS: [&[&str]; 13] = [
+const LEVELS: [&[&str]; 16] = [
     &["-O3"],
     &["-O0"],
     &["-O1", "--launch-abi", "cdp2"],
@@ -77,6 +77,28 @@ const LEVELS: [&[&str]; 13] = [
     &["-O0", "--launch-abi", "cdp2"],
     // Nearly all is recorded, with little room for it.
     &["-O2", "--flaunch-opt", "safe", "--launch-tuning", "threshold=1,sequence=2,turn-blocks=1"],
+    &[
+        "-O3",
+        "--flaunch-opt",
+        "fast",
+        "--launch-tuning",
+        "threshold=1,queue=1,queue-records=2,queue-large=4,stack=1",
+    ],
+    // Nearly nothing is launched, each child by one lane, and nothing is put off.
+    &[
+        "-O2",
+        "--flaunch-opt",
+        "fast",
+        "--launch-tuning",
+        "threshold=1000,own=1000,late=0,sums=0,ranges=0",
+    ],
+    &[
+        "-O3",
+        "--flaunch-opt",
+        "safe",
+        "--launch-tuning",
+        "own=1,dealt=1,dealt-steps=64,gather=32,crowd=1,pace=1",
+    ],
 ];
 
 /// What clang prints when it ends by a mistake of its own: its back end has no conversions between integers of 128
