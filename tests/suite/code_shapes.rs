@@ -8,8 +8,9 @@ use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 34] = [
+    let tests: [(&str, fn() -> Outcome); 35] = [
         ("arrays_that_long_loops_go_around_are_registers", rounds),
+        ("arrays_by_places_of_a_table_are_registers", table_rounds),
         ("columns_of_alignments_are_registers", columns),
         ("arrays_are_aligned_for_wide_accesses", aligned),
         ("loads_of_tiles_are_unrolled", tiles),
@@ -53,7 +54,7 @@ pub fn ptx(parameters: &str, body: &str) -> Result<String, libtest_mimic::Failed
 }
 
 /// The PTX of a source.
-fn ptx_of(source: &str) -> Result<String, libtest_mimic::Failed> {
+pub fn ptx_of(source: &str) -> Result<String, libtest_mimic::Failed> {
     ptx_with(source, "safe")
 }
 
@@ -93,6 +94,24 @@ fn rounds() -> Outcome {
     }
     let looked_up = ptx(parameters, &body(64, "in[i]"))?;
     if looked_up.contains("st.local") { Ok(()) } else { Err(looked_up.into()) }
+}
+
+/// Eight rounds that take words in the order of a table, which becomes places; not of one that a program may change.
+fn table_rounds() -> Outcome {
+    let source = |table: &str| {
+        let round = "a = (a + w[q[0]] ^ b) * 33; b = (b + w[q[1]] ^ c) * 5; c = (c ^ w[q[2]]) + a; d = d * 3 + w[q[3]];";
+        format!(
+            "{table} unsigned char order[4][4] = {{{{0, 1, 2, 3}}, {{14, 10, 4, 8}}, {{11, 8, 12, 0}}, {{7, 9, 3, 1}}}};\n\
+             __global__ void k(const unsigned *__restrict__ in, unsigned *__restrict__ o)\n{{\n    \
+             unsigned w[16], a = 1, b = 2, c = 3, d = 4;\n    for (int i = 0; i < 16; i++) w[i] = in[i];\n    \
+             for (int i = 0; i < 8; i++) {{\n        const unsigned char *q = order[i & 3];\n        {}\n    }}\n    \
+             *o = a ^ b ^ c ^ d;\n}}\n",
+            round.repeat(16)
+        )
+    };
+    expect(&ptx_of(&source("__device__ static const"))?, &[(".local", 0)])?;
+    let changed = ptx_of(&source("__device__"))?;
+    if changed.contains("st.local") { Ok(()) } else { Err(changed.into()) }
 }
 
 /// The column of a local alignment against 64 letters, which are kept as bytes; not of 128, which no thread has registers for.

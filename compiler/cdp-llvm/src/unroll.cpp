@@ -112,7 +112,15 @@ bool isIndirect(const LoadInst &Load, const Loop &L) {
   return false;
 }
 
-/// Whether a place in a local array is decided by the number of a loop's turn.
+/// Whether a load reads a table that never changes.
+bool readsTable(const Instruction &I) {
+  const auto *Load = dyn_cast<LoadInst>(&I);
+  const auto *Table = Load ? dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand())) : nullptr;
+  return Table && Load->isSimple() && Table->isConstant() && Table->hasDefinitiveInitializer();
+}
+
+/// Whether a place in a local array is decided by the number of a loop's turn, also by way of a table, as of the words of a message
+/// that a round of a hash takes.
 bool isDecidedByTurn(const Value *Place, const Loop &L, ScalarEvolution &Evolution) {
   SmallVector<const Value *, 8> Work{Place};
   SmallPtrSet<const Value *, 16> Seen;
@@ -130,7 +138,7 @@ bool isDecidedByTurn(const Value *Place, const Loop &L, ScalarEvolution &Evoluti
       if (!Steps || !isa<SCEVConstant>(Steps->getStart()) || !Steps->isAffine() ||
           !isa<SCEVConstant>(Steps->getStepRecurrence(Evolution)))
         return false;
-    } else if (isa<BinaryOperator, CastInst, GetElementPtrInst>(I)) {
+    } else if (isa<BinaryOperator, CastInst, GetElementPtrInst>(I) || readsTable(*I)) {
       append_range(Work, I->operand_values());
     } else {
       return false;
@@ -339,7 +347,7 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   Limits.Threshold = FullSize;
   Limits.MaxPercentThresholdBoost = 100;
   Limits.FullUnrollMaxCount = FullCount;
-  if (Turns > FullCount / 2 && Turns <= LocalCount && L.isInnermost() &&
+  if (Turns && Turns <= LocalCount && L.isInnermost() &&
       walksLocals(L, Known.Evolution) && sizeOfTurns(L, Turns, Known.Evolution) <= LocalSize) {
     Limits.Threshold = LocalSize * L.getNumBlocks();
     Limits.FullUnrollMaxCount = LocalCount;
