@@ -5,12 +5,12 @@
 
 use libtest_mimic::Trial;
 
-use crate::code_shapes::{expect, ptx};
+use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::launches::built;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 18] = [
+    let tests: [(&str, fn() -> Outcome); 19] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -29,6 +29,7 @@ pub fn trials() -> Vec<Trial> {
         ("loops_that_may_end_early_are_unrolled", early),
         ("loops_over_bits_are_unrolled_in_full", bits),
         ("lanes_that_locked_come_to_barriers_apart", apart),
+        ("lanes_that_called_come_to_exchanges_apart", behind_calls),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -261,4 +262,32 @@ fn apart() -> Outcome {
         expect(&text, &[("\tbarrier.", apart), ("\tbar.", together)])?;
     }
     Ok(())
+}
+
+/// ptxas asks whether lanes are apart where it does not know the mask: behind calls of functions that call others, and where a function
+/// begins; not behind the next exchange, nor behind calls of others.
+fn behind_calls() -> Outcome {
+    let source = |rest: &str| {
+        format!(
+            "__device__ __noinline__ static int leaf(int n) {{ for (int i = 0; i < n; i++) n ^= n / 3; return n; }}\n\
+             __device__ __noinline__ static int deep(int n) {{ return n < 1 ? 7 : (deep(n / 3) ^ n) * 5; }}\n\
+             __device__ __noinline__ static int inside(int n) {{ return leaf(__shfl_xor_sync(~0u, n, 1)); }}\n\
+             __global__ void k(int *o, int (*f)(int))\n{{\n    int x = o[threadIdx.x];\n    {rest}\n    o[threadIdx.x] = x;\n}}\n"
+        )
+    };
+    let two = "x += __shfl_xor_sync(~0u, x, 1);\n    x ^= __ballot_sync(~0u, x & 1);";
+    for (rest, asked) in [
+        (two.to_string(), 0),
+        (format!("x = leaf(x);\n    {two}"), 0),
+        (format!("if (x & 1) x = deep(x);\n    {two}"), 1),
+        (format!("x = f(x);\n    __syncwarp();\n    {two}"), 1),
+        (format!("for (int i = 0; i < o[99]; i++) {{\n    {two}\n    x = deep(x); }}"), 1),
+        (format!("x = f(x);\n    __syncthreads();\n    {two}"), 0),
+        ("x = f(x) + __shfl_xor_sync(0xffu, x, 1);".to_string(), 0),
+        ("x = inside(x);".to_string(), 1),
+    ] {
+        expect(&ptx_of(&source(&rest))?, &[("%lanemask_ge", asked)])?;
+    }
+    let case = root().join("tests/cases/run/exchanges_behind_calls.cdp");
+    expect(&built(&case, &["-O0"])?, &[("%lanemask_ge", 3)])
 }

@@ -165,6 +165,9 @@ public:
   void add(Pass *P) override {
     // A pass is in the registry once one of its kind was made, that is, from here on.
     const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(P->getPassID());
+    // The last one in front of instruction selection, at every level.
+    if (Info && Info->getPassArgument() == "stack-protector")
+      legacy::PassManager::add(new PartBarriers());
     if (Info && is_contained(Dropped, Info->getPassArgument())) {
       delete P;
       return;
@@ -174,7 +177,6 @@ public:
     if (Info && Info->getPassArgument() == "codegenprepare") {
       legacy::PassManager::add(new WritePlaces());
       legacy::PassManager::add(new MultiplySteps());
-      legacy::PassManager::add(new PartBarriers());
     }
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
     bool Selected = Info && Info->getPassArgument() == "finalize-isel";
