@@ -41,6 +41,10 @@ pub struct EventId(pub(crate) u32);
 #[derive(Clone, Debug)]
 pub struct HostView(pub(crate) crate::check::HostView);
 
+/// A run of a graph that host code replays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayRun(pub(crate) u64);
+
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamInfo {

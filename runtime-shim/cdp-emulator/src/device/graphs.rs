@@ -1,7 +1,7 @@
 //! Graphs that kernels may launch, and the values that conditional nodes of others test.
 
 use super::Emulator;
-use crate::api::{GraphStep, GraphWork, HostView, StreamId};
+use crate::api::{GraphStep, GraphWork, HostView, ReplayRun, StreamId};
 use crate::error::Error;
 use crate::sched::Action;
 use crate::sched::graphs::{PlannedStep, PlannedWork};
@@ -56,6 +56,25 @@ impl Emulator {
         if let Some(watch) = self.core.watch_mut() {
             watch.set_replay(view.map(|view| view.0.clone()));
         }
+    }
+
+    /// Begins a run of a graph that host code replays, if there are graphs that its kernels may launch.
+    pub fn begin_replay(&mut self) -> Option<ReplayRun> {
+        self.core.begin_replay().map(ReplayRun)
+    }
+
+    /// Kernels that are launched from now on are nodes of such a run. `None` ends that.
+    pub fn launch_in(&mut self, run: Option<ReplayRun>) {
+        self.replay = run;
+    }
+
+    /// Ends a run, all of whose nodes are queued: what comes into the stream next waits for the graphs that its
+    /// kernels launch as well.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`]
+    pub fn end_replay(&mut self, run: ReplayRun, stream: StreamId) -> Result<(), Error> {
+        self.core.end_replay(run.0, stream)
     }
 
     /// Makes a value that kernels set with `cudaGraphSetConditional`; what they know it by.

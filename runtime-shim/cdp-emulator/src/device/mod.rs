@@ -24,6 +24,8 @@ use crate::work::NodeId;
 #[derive(Debug)]
 pub struct Emulator {
     core: Core,
+    /// The run that launches belong to now.
+    replay: Option<ReplayRun>,
 }
 
 impl Emulator {
@@ -32,7 +34,7 @@ impl Emulator {
     /// # Errors
     /// [`Error::HostMemory`] if not even a small address range can be reserved.
     pub fn new(config: Config) -> Result<Emulator, Error> {
-        Ok(Emulator { core: Core::new(config)? })
+        Ok(Emulator { core: Core::new(config)?, replay: None })
     }
 
     /// What it was made with.
@@ -83,6 +85,7 @@ impl Emulator {
     pub fn launch(&mut self, launch: &Launch<'_>) -> Result<(), Error> {
         self.refuse_after_fault()?;
         let mut request = self.request(launch)?;
+        request.of_graph.run = self.replay.map_or(0, |run| run.0);
         if launch.cooperative {
             request.barrier = self.grid_barrier(launch.stream)?;
         }

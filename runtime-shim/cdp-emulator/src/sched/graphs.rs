@@ -1,5 +1,6 @@
 //! Graphs that kernels may launch, and their runs. A run is a node for each step and one at its end; what is in
-//! its tail, and what it fired and forgot, is done before the end is.
+//! its tail, and what it fired and forgot, is done before the end is. Other graphs, which host code replays node by
+//! node, have runs as well, because their kernels may launch those.
 //!
 //! Source: CUDA Programming Guide, "Device Graph Launch".
 
@@ -7,6 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::{Action, Core, LaunchRequest};
+use crate::api::StreamId;
+use crate::error::Error;
 use crate::exec::OfGraph;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
@@ -48,13 +51,23 @@ struct Known {
 #[derive(Debug)]
 struct Run {
     graph: u64,
-    end: NodeId,
+    /// `None` as long as host code replays it.
+    end: Option<NodeId>,
+    /// What is done before the end, as long as there is none.
+    before_end: Vec<NodeId>,
     /// The run that is not done before this one is.
     above: Option<u64>,
     /// Graphs that run when everything of this run is done.
     tails: VecDeque<u64>,
     /// It is, and what is in its tail runs.
     is_done: bool,
+}
+
+impl Run {
+    fn of(graph: u64, above: Option<u64>) -> Run {
+        let (before_end, tails) = (Vec::new(), VecDeque::new());
+        Run { graph, end: None, before_end, above, tails, is_done: false }
+    }
 }
 
 /// All graphs of a device.
@@ -198,13 +211,40 @@ impl Core {
         }
         self.actor = actor;
         let end = self.add_node(&last, Action::GraphEnd(run), None, None, false);
-        if let Some(above) = above.and_then(|above| self.graphs.runs.get(&above)) {
-            self.wait_also(above.end, end);
+        if let Some(above) = above.and_then(|above| self.graphs.runs.get_mut(&above)) {
+            match above.end {
+                Some(above) => self.wait_also(above, end),
+                None => above.before_end.push(end),
+            }
         }
-        self.graphs
-            .runs
-            .insert(run, Run { graph, end, above, tails: VecDeque::new(), is_done: false });
+        self.graphs.runs.insert(run, Run { end: Some(end), ..Run::of(graph, above) });
         Some(end)
+    }
+
+    /// Host code begins to replay a graph that is no graph of the device: the kernels that it launches as nodes of
+    /// the run may launch those that are. `None` if there is none.
+    pub fn begin_replay(&mut self) -> Option<u64> {
+        if self.graphs.known.is_empty() {
+            return None;
+        }
+        self.graphs.begun += 1;
+        self.graphs.runs.insert(self.graphs.begun, Run::of(0, None));
+        Some(self.graphs.begun)
+    }
+
+    /// Everything of such a run is in a stream: what comes into the stream next waits for what its kernels launched
+    /// as well.
+    pub fn end_replay(&mut self, run: u64, stream: StreamId) -> Result<(), Error> {
+        let mut waits = self.host_dependencies(stream)?;
+        if let Some(run) = self.graphs.runs.get_mut(&run) {
+            waits.append(&mut run.before_end);
+        }
+        let end = self.add_node(&waits, Action::GraphEnd(run), None, None, false);
+        if let Some(run) = self.graphs.runs.get_mut(&run) {
+            run.end = Some(end);
+        }
+        self.live_stream(stream)?.stream.last = Some(end);
+        Ok(())
     }
 
     /// A thread of a graph's kernel launches a graph. False if it may not.

@@ -393,8 +393,9 @@ pub extern "C" fn cudaGraphExecDestroy(executable: *mut c_void) -> u32 {
                 None => Err(CudaError::INVALID_VALUE.into()),
             })?;
         let state = process::current()?;
-        if removed.is_of_device() {
-            state.device.destroy_graph(executable as u64)?;
+        let of_device = removed.is_of_device().then_some(executable as u64);
+        for graph in of_device.into_iter().chain(removed.whole) {
+            state.device.destroy_graph(graph)?;
         }
         let mut lanes = removed.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.destroy(&*state.device);
@@ -426,7 +427,10 @@ pub extern "C" fn cudaGraphLaunch(executable: *mut c_void, stream: *mut c_void) 
         if found.is_of_device() {
             return process::current()?.device.launch_graph(executable as u64, stream);
         }
-        found.launch(stream)
+        match launchable::whole(executable as u64)? {
+            Some(whole) => found.launch_whole(whole, stream),
+            None => found.launch(stream),
+        }
     })
 }
 

@@ -190,7 +190,7 @@ fn convert(error: cdp_emulator::Error) -> DeviceError {
 }
 
 impl Graphs for CpuDevice {
-    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64> {
+    fn create_graph(&self, steps: &[GraphStep], _by_kernels: bool) -> Result<u64> {
         self.state().create_graph(steps)
     }
 
@@ -208,6 +208,15 @@ impl Graphs for CpuDevice {
 
     fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()> {
         self.state().launch_graph(graph, stream)
+    }
+
+    fn begin_replay(&self) {
+        streams::set_run(self.state().emulator.begin_replay());
+    }
+
+    fn end_replay(&self, stream: StreamHandle) -> Result<()> {
+        let Some(run) = streams::set_run(None) else { return Ok(()) };
+        self.state().end_replay(run, stream)
     }
 
     fn create_condition(

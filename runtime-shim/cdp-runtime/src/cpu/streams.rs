@@ -1,8 +1,8 @@
 //! Streams and events of the CPU device.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use cdp_emulator::{Emulator, HostView};
+use cdp_emulator::{Emulator, HostView, ReplayRun};
 
 use super::CpuDevice;
 use super::state::Work;
@@ -12,6 +12,8 @@ use crate::error::{CudaError, Result};
 thread_local! {
     /// What host code knew when this thread began to replay a graph, if a check asks for that.
     static REPLAYS: RefCell<Option<HostView>> = const { RefCell::new(None) };
+    /// The run of the graph that this thread replays, if its kernels may launch graphs.
+    static RUN: Cell<Option<ReplayRun>> = const { Cell::new(None) };
 }
 
 /// Tells the emulator who is at it.
@@ -20,6 +22,12 @@ pub fn arrive(emulator: &mut Emulator) {
     if REPLAYS.try_with(|view| emulator.replay_as_of(view.borrow().as_ref())).is_err() {
         emulator.replay_as_of(None);
     }
+    emulator.launch_in(RUN.try_with(Cell::get).unwrap_or_default());
+}
+
+/// The kernels that this thread launches from now on belong to a run; the one that they belonged to before.
+pub fn set_run(run: Option<ReplayRun>) -> Option<ReplayRun> {
+    RUN.replace(run)
 }
 
 impl Streams for CpuDevice {

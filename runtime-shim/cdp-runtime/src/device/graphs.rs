@@ -76,8 +76,8 @@ pub enum GraphWork {
 
 /// Graphs of a device, and the values that conditional nodes test.
 pub trait Graphs {
-    /// Makes a graph that host code and the kernels of such graphs launch. The handle is what both use.
-    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64>;
+    /// Makes a graph that host code launches, and if `by_kernels` kernels of graphs too. The handle is what both use.
+    fn create_graph(&self, steps: &[GraphStep], by_kernels: bool) -> Result<u64>;
     /// Changes what later launches of such a graph do, to steps alike; the conditions that they test are those of a
     /// home, if they test any.
     fn change_graph(&self, graph: u64, home: Option<u64>, steps: &[GraphStep]) -> Result<()>;
@@ -87,6 +87,14 @@ pub trait Graphs {
     fn upload_graph(&self, graph: u64, stream: StreamHandle) -> Result<()>;
     /// Launches it into a stream.
     fn launch_graph(&self, graph: u64, stream: StreamHandle) -> Result<()>;
+
+    /// What this thread launches from now on are the kernels of a graph that it replays, which may launch graphs of
+    /// the device. For devices where kernels of replayed graphs can.
+    fn begin_replay(&self) {}
+    /// Ends that: what comes into the stream next waits for what the kernels launched as well.
+    fn end_replay(&self, _stream: StreamHandle) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes a value that kernels set with `cudaGraphSetConditional`; its handle. A device that tests it itself
     /// gives a home as well, in which all values of a graph and the graph's steps are.

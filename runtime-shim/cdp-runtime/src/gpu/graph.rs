@@ -1,4 +1,4 @@
-//! Graphs that are the driver's: those that kernels may launch, and those with conditional nodes. What their nodes do
+//! Graphs that are the driver's: those that kernels may launch or whose kernels may, and those with conditional nodes. What their nodes do
 //! is in [`super::nodes`].
 
 use super::driver::{Handle, check};
@@ -62,14 +62,14 @@ fn instantiate(device: &GpuDevice, made_of: Executable, flags: u64) -> Result<u6
 }
 
 impl Graphs for GpuDevice {
-    fn create_graph(&self, steps: &[GraphStep]) -> Result<u64> {
+    fn create_graph(&self, steps: &[GraphStep], by_kernels: bool) -> Result<u64> {
         let driver = self.bind()?;
         let mut graph: Handle = std::ptr::null_mut();
         // SAFETY: the target is valid for the write.
         check(unsafe { (driver.cuGraphCreate)(&mut graph, 0) })?;
         let made_of = Executable { graph: graph as u64, is_own: true };
         let made = put(self, made_of.graph, steps)
-            .and_then(|()| instantiate(self, made_of, DEVICE_LAUNCH));
+            .and_then(|()| instantiate(self, made_of, if by_kernels { DEVICE_LAUNCH } else { 0 }));
         if made.is_err() {
             destroy(self, made_of.graph)?;
         }

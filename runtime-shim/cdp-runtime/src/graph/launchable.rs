@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 
-use super::{Graph, NodeId, Op, with};
+use super::{Executable, Graph, NodeId, Op, with};
 use crate::capi;
-use crate::device::{GraphStep, GraphWork};
+use crate::device::{DeviceKind, GraphStep, GraphWork};
 use crate::error::{CudaError, Result};
 use crate::{process, stdio};
 
@@ -17,7 +17,7 @@ use crate::{process, stdio};
 pub fn create(graph: u64, flags: u64) -> Result<u64> {
     let content = with(|graphs| Ok(graphs.graph(graph)?.clone()))?;
     let device = &process::current()?.device;
-    let made = device.create_graph(&steps(&content, false)?)?;
+    let made = device.create_graph(&steps(&content, false)?, true)?;
     with(|graphs| graphs.instantiate_as(made, graph, flags))
 }
 
@@ -26,13 +26,59 @@ pub fn create(graph: u64, flags: u64) -> Result<u64> {
 /// # Errors
 /// As for [`create`].
 pub fn renew(executable: u64) -> Result<()> {
-    let found = with(|graphs| Ok(graphs.executable(executable)?.clone()))?;
+    let (found, whole) = with(|graphs| {
+        let found = graphs.executable(executable)?;
+        let whole = found.whole.take();
+        Ok((found.clone(), whole))
+    })?;
+    if let Some(whole) = whole {
+        process::current()?.device.destroy_graph(whole)?;
+    }
     if !found.is_of_device() {
         return Ok(());
     }
     let home = found.graph.home;
     let steps = steps(&found.graph, home.is_some())?;
     process::current()?.device.change_graph(executable, home, &steps)
+}
+
+/// What a GPU has an executable as, once there are graphs that kernels may launch: there kernels of the driver's graphs
+/// alone may, and those of a replayed one are in none. `None` where it is replayed all the same, because it has memory of
+/// its own or the driver refuses it. (The CPU device follows replays: [`crate::device::Graphs::begin_replay`].)
+///
+/// # Errors
+/// `cudaErrorInvalidValue` if there is no such executable.
+pub fn whole(executable: u64) -> Result<Option<u64>> {
+    let device = &process::current()?.device;
+    if device.kind() != DeviceKind::Gpu {
+        return Ok(None);
+    }
+    let (found, is_wanted) = with(|graphs| {
+        let is_wanted = graphs.executables.values().any(Executable::is_launchable);
+        Ok((graphs.executable(executable)?.clone(), is_wanted))
+    })?;
+    if found.whole.is_some() || !is_wanted || found.graph.has_memory() {
+        return Ok(found.whole);
+    }
+    let Ok(made) = steps(&found.graph, true).and_then(|steps| device.create_graph(&steps, false))
+    else {
+        return Ok(None);
+    };
+    with(|graphs| {
+        graphs.executable(executable)?.whole = Some(made);
+        Ok(Some(made))
+    })
+}
+
+impl Graph {
+    /// It has nodes that allocate memory or free it.
+    fn has_memory(&self) -> bool {
+        self.nodes.values().any(|node| match &node.op {
+            Op::Allocate { .. } | Op::Free { .. } => true,
+            Op::Child(child) => child.content.has_memory(),
+            _ => false,
+        })
+    }
 }
 
 /// The steps of a graph that kernels do not launch.

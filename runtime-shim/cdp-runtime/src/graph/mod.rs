@@ -62,6 +62,8 @@ pub struct Executable {
     pub flags: u64,
     /// Where its launches run.
     pub lanes: Arc<Mutex<replay::Lanes>>,
+    /// What the device has it as, where it does so only because its kernels may launch graphs.
+    pub whole: Option<u64>,
 }
 
 impl Executable {
@@ -221,7 +223,7 @@ impl Graphs {
         let (source, graph) = (graph, self.whole(graph)?);
         graph.order()?;
         let lanes = Default::default();
-        self.executables.insert(handle, Executable { graph, source, flags, lanes });
+        self.executables.insert(handle, Executable { graph, source, flags, lanes, whole: None });
         Ok(handle)
     }
 }

@@ -91,6 +91,20 @@ impl Drop for Replaying<'_> {
 }
 
 impl Executable {
+    /// Does everything behind what is now in a stream, as what the device has the executable as.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn launch_whole(&self, whole: u64, stream: StreamHandle) -> Result<()> {
+        let device = &process::current()?.device;
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(end) = lanes.end {
+            // It was replayed before there were graphs that its kernels could launch.
+            device.stream_wait_event(stream, end, 0)?;
+        }
+        device.launch_graph(whole, stream)
+    }
+
     /// Does everything behind what is now in a stream and behind its last launch; what comes into the stream next
     /// waits for all of it.
     ///
@@ -109,9 +123,10 @@ impl Executable {
         };
         lanes.give_back((0, 0));
         let replaying = Replaying::on(device);
+        device.begin_replay();
         let done = self.graph.begin(stream).and_then(|()| self.graph.replay(stream, &mut lanes));
         drop(replaying);
-        let done = done.and(self.graph.end(stream));
+        let done = done.and(device.end_replay(stream)).and(self.graph.end(stream));
         done.and(device.record_event(end, stream, 0))
     }
 }

@@ -1,6 +1,6 @@
 //! Graphs that kernels may launch, on the CPU device.
 
-use cdp_emulator::{GraphStep as Step, GraphWork as Work, StreamId};
+use cdp_emulator::{GraphStep as Step, GraphWork as Work, ReplayRun, StreamId};
 
 use super::modules::launch_of;
 use super::{State, convert};
@@ -30,6 +30,12 @@ impl State {
         self.alive()?;
         let stream = self.stream(stream)?;
         self.emulator.launch_graph(graph, stream).map_err(|error| self.or_fault(error))?;
+        self.enqueued()
+    }
+
+    pub fn end_replay(&mut self, run: ReplayRun, stream: StreamHandle) -> Result<()> {
+        let stream = self.stream(stream)?;
+        self.emulator.end_replay(run, stream).map_err(convert)?;
         self.enqueued()
     }
 
