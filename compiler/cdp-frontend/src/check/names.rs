@@ -9,7 +9,7 @@ use super::scope::{Entity, FnId, Memory, VarId};
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, NAME_IT_CU};
 use crate::near::{nearest, nearest_type};
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
@@ -169,7 +169,9 @@ impl<'a> Checker<'a> {
             && let Some((what, cure)) = builtins::outside(text)
         {
             let message = format!("`{shown}` is outside the `.cdp` subset: it belongs to {what}");
-            self.error(Code::E0603, name.span, message).help(cure);
+            let has_clang = !what.starts_with("older") && !self.on_device();
+            let clang = if has_clang { NAME_IT_CU } else { "" };
+            self.error(Code::E0603, name.span, message).help(cure).help(clang);
             return;
         }
         let word = ["true", "false", "nullptr"].into_iter();

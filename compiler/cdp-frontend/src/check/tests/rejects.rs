@@ -132,11 +132,19 @@ fn the_other_name_of_the_file_is_a_cure() {
         "int a = ({ 1; });",
         "int f(); int x = f();",
         "int a[0];",
+        "int f() { return cudaGraphCreate(0, 0); }",
+        "int f() { return cuInit(0); }",
+        "int f() { return fork(); }",
     ] {
         assert_eq!(cures(text), 1, "{text}");
     }
     // clang refuses these too.
-    for text in ["__device__ int f() { throw 1; }", "__device__ int f(int n, ...) { return n; }"] {
+    for text in [
+        "__device__ int f() { throw 1; }",
+        "__device__ int f(int n, ...) { return n; }",
+        "__device__ int f() { return cudaGraphCreate(0, 0); }",
+        "int f() { return cudaThreadSynchronize(); }",
+    ] {
         assert_eq!(cures(text), 0, "{text}");
     }
 }
