@@ -7,6 +7,7 @@ use cdp_ir as ir;
 use super::ctype::QualType;
 use super::scope::{FnId, VarId};
 use super::{CallFact, LaunchFact};
+use crate::diagnostics::{Code, Level};
 use crate::intern::{FastMap, FastSet, Symbol};
 use crate::scopes::ScopeId;
 use crate::source::Span;
@@ -42,6 +43,36 @@ pub struct Constants {
     pub values: FastMap<u32, Rc<(ir::Const, ir::TypeId)>>,
     /// Bodies of `constexpr` functions by [`ir::FuncId`], real or [`PSEUDO_ID`](super::state::PSEUDO_ID).
     pub bodies: FastMap<u32, Rc<ir::evaluate::Body>>,
+}
+
+/// What pragmas say from here on.
+#[derive(Default)]
+pub struct Pragmas {
+    /// The levels of lints, the newest last.
+    pub levels: Vec<(Code, Level)>,
+    /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.
+    pub pack_limit: u64,
+    pack_saved: Vec<u64>,
+}
+
+impl Pragmas {
+    /// `pack()`, `pack(n)`, `pack(push)`, `pack(push, n)`, `pack(pop)`; nothing for another.
+    pub fn pack(&mut self, words: &[&str]) -> Option<()> {
+        let (saved, limit) = match words {
+            ["(", "push", ")"] => (true, self.pack_limit),
+            ["(", "push", ",", number, ")"] => (true, number.parse().ok()?),
+            ["(", "pop", ")"] => (false, self.pack_saved.pop().unwrap_or(0)),
+            ["(", ")"] => (false, 0),
+            ["(", number, ")"] => (false, number.parse().ok()?),
+            _ => return None,
+        };
+        if !matches!(limit, 0 | 1 | 2 | 4 | 8 | 16) {
+            return None;
+        }
+        self.pack_saved.extend(saved.then_some(self.pack_limit));
+        self.pack_limit = limit;
+        Some(())
+    }
 }
 
 /// What decides of names in the object file, and which of them are taken.

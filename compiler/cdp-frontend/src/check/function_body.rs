@@ -177,7 +177,7 @@ impl<'a> Checker<'a> {
         }
         let func = self.names.func(id);
         let (name, noreturn) = (func.display.clone(), func.attrs.noreturn);
-        if noreturn {
+        if noreturn || self.f.gaps {
             return;
         }
         let message = format!("`{name}` ends without returning a value");

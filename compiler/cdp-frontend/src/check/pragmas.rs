@@ -6,36 +6,6 @@ use crate::diagnostics::codes::lint;
 use crate::diagnostics::{Code, Level};
 use crate::source::Span;
 
-/// What pragmas say from here on.
-#[derive(Default)]
-pub struct Pragmas {
-    /// The levels of lints, the newest last.
-    pub levels: Vec<(Code, Level)>,
-    /// What `#pragma pack` says: the limit in force (0 for none), and those saved by `push`.
-    pub pack_limit: u64,
-    pack_saved: Vec<u64>,
-}
-
-impl Pragmas {
-    /// `pack()`, `pack(n)`, `pack(push)`, `pack(push, n)`, `pack(pop)`; nothing for another.
-    fn pack(&mut self, words: &[&str]) -> Option<()> {
-        let (saved, limit) = match words {
-            ["(", "push", ")"] => (true, self.pack_limit),
-            ["(", "push", ",", number, ")"] => (true, number.parse().ok()?),
-            ["(", "pop", ")"] => (false, self.pack_saved.pop().unwrap_or(0)),
-            ["(", ")"] => (false, 0),
-            ["(", number, ")"] => (false, number.parse().ok()?),
-            _ => return None,
-        };
-        if !matches!(limit, 0 | 1 | 2 | 4 | 8 | 16) {
-            return None;
-        }
-        self.pack_saved.extend(saved.then_some(self.pack_limit));
-        self.pack_limit = limit;
-        Some(())
-    }
-}
-
 impl<'a> Checker<'a> {
     pub fn pragma(&mut self, pragma: &'a ast::Pragma) {
         let ast::PragmaKind::Cdp(symbol) = pragma.kind else { return };

@@ -5,9 +5,8 @@ use cdp_ir as ir;
 
 use super::arena::Arena;
 use super::ctype::{CTypes, QualType};
-use super::facts::{Around, Constants, Graph, JumpTarget, Linkage, Quiet};
+use super::facts::{Around, Constants, Graph, JumpTarget, Linkage, Pragmas, Quiet};
 use super::lines::Lines;
-use super::pragmas::Pragmas;
 use super::scope::{ExecutionSpace, FnId, Memory, Names, VarId};
 use super::signatures::BuiltinCache;
 use super::value::Value;
@@ -104,6 +103,8 @@ pub struct FnState {
     pub lent: Vec<(VarId, Span)>,
     /// Inside the initialiser of a variable.
     pub initialising: bool,
+    /// A statement of it could not be read: nobody knows what that returns or sets.
+    pub gaps: bool,
     /// How many errors there were before it.
     pub errors_before: usize,
     /// Names that do not exist and are used in it, members with their record: each is reported once.

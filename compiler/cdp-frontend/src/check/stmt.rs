@@ -44,7 +44,8 @@ impl<'a> Checker<'a> {
         let unroll = self.unroll(stmt);
         let loc = self.loc(stmt.span);
         match &stmt.kind {
-            Ast::Empty | Ast::Error => {}
+            Ast::Empty => {}
+            Ast::Error => self.f.gaps = true,
             Ast::Expr(expr) => self.expr_stmt(expr),
             Ast::Decl(decl) => self.decl(decl),
             Ast::Block(block) => {

@@ -183,7 +183,7 @@ impl<'a> Checker<'a> {
         }
         let (loops, branches) = var.around;
         let first = loops == self.f.loop_depth || update && branches == self.f.branch_depth;
-        if !first || self.f.builtin_body || self.diags.has_errors() {
+        if !first || self.f.builtin_body || self.f.gaps || self.diags.has_errors() {
             return;
         }
         if self.f.labels.values().any(|to| to.placed.is_some()) {
