@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::spelling::is_word;
+use super::unmarked::{Marks, end_of_declarator};
 
 /// Has clang take templates without marks for functions of both sides, as nvcc does in functions of both sides.
 pub(super) const TEMPLATES_OF_BOTH: &str = "-foffload-implicit-host-device-templates";
@@ -38,6 +39,8 @@ pub(super) enum Lenient {
     OwnDefault,
     /// A member template of a type that is not known yet is named without `template`.
     TemplateWord,
+    /// A function of both sides, or one of device code in a class, is defined without its marks.
+    Unmarked(Marks),
     /// A pragma about unrolling without a loop, or that says what another has said or cannot be, which nvcc passes over.
     Unroll,
 }
@@ -83,6 +86,8 @@ impl Lenient {
             Some(Lenient::OwnDefault)
         } else if WITHOUT_TEMPLATE.iter().any(|text| starts(text)) {
             Some(Lenient::TemplateWord)
+        } else if let Some(marks) = Marks::of(message) {
+            Some(Lenient::Unmarked(marks))
         } else if UNROLLS_NOTHING.iter().any(|text| starts(text)) {
             Some(Lenient::Unroll)
         } else {
@@ -135,6 +140,10 @@ impl Lenient {
             Lenient::TemplateWord => {
                 let name = member_template(text, at)?;
                 Some((name..name, "template ".into()))
+            }
+            Lenient::Unmarked(marks) => {
+                let end = end_of_declarator(text, at)?;
+                Some((end..end, marks.written().into()))
             }
             Lenient::Unroll => unrolls(text, at).map(|line| (line, String::new())),
             Lenient::Braces => {

@@ -41,6 +41,7 @@ mod precompiled;
 mod report;
 mod shared;
 mod spelling;
+mod unmarked;
 
 use precompiled::{Found, Precompiled};
 

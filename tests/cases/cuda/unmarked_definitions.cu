@@ -1,0 +1,63 @@
+// Functions whose definitions lack the marks of their declarations: nvcc gives them those.
+#include <cstdio>
+
+template <class T> struct Pair {
+    __host__ __device__ Pair(const T &first = T(1), T second = T(2));
+    __host__ __device__ T &first();
+    __host__ __device__ const T &first() const;
+    template <int K> __host__ __device__ T times() const noexcept;
+    __host__ __device__ T operator()(int i) const;
+    __host__ __device__ Pair operator-() const;
+    __host__ __device__ explicit operator bool() const;
+    __host__ __device__ static int sides();
+    T a, b;
+};
+
+template <class T> Pair<T>::Pair(const T &first, T second) : a(first), b{second} {}
+template <class T> T &Pair<T>::first() { return a; }
+template <class T> const T &Pair<T>::first() const { return a; }
+template <class T> template <int K> T Pair<T>::times() const noexcept
+{
+    return K * (a + b);
+}
+template <class T> T Pair<T>::operator()(int i) const { return i ? b : a; }
+template <class T> Pair<T> Pair<T>::operator-() const { return Pair(-a, -b); }
+template <class T> Pair<T>::operator bool() const { return a != b; }
+template <class T> int Pair<T>::sides() { return 2; }
+
+struct Plain {
+    __device__ int lane() const;
+    __host__ __device__ int twice() const;
+    int value;
+};
+int Plain::lane() const { return value + (threadIdx.x & 31); }
+int Plain::twice() const { return 2 * value; }
+
+__host__ __device__ int later(int x);
+int later(int x) { return x + 1; }
+
+template <class T> __host__ __device__ int show(const char *where, Pair<T> p)
+{
+    p.first() += 3;
+    const Pair<T> q = p;
+    Plain plain{later(20)};
+    printf("%s: %d %d %d %d %d %d %d %d\n", where, (int)q.first(), (int)q.template times<2>(), (int)q(1),
+           (int)(-q)(0), bool(q), q.sides(), plain.twice(), later(6));
+    return 0;
+}
+
+__global__ void kernel()
+{
+    if (threadIdx.x == 0)
+        show("device", Pair<int>());
+    Plain plain{5};
+    if (threadIdx.x == 3)
+        printf("lane %d\n", plain.lane());
+}
+
+int main()
+{
+    show("host", Pair<float>(4));
+    kernel<<<1, 4>>>();
+    return cudaDeviceSynchronize();
+}
