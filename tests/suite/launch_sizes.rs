@@ -1,12 +1,13 @@
-//! How much code the launch optimiser makes: what stands once, and what is not there because nobody would run it.
+//! How much code the launch optimiser makes: what stands once, what is not there because nobody would run it, and how many
+//! registers it takes.
 
 use libtest_mimic::{Failed, Trial};
 
 use crate::launches::built;
-use crate::support::{Outcome, cases, trial};
+use crate::support::{Outcome, cases, cdpc, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 9] = [
+    let tests: [(&str, fn() -> Outcome); 10] = [
         ("recorded_children_stand_once", recorded_children_stand_once),
         ("recursions_stand_once", recursions_stand_once),
         ("loops_are_the_same_at_all_levels", loops_are_the_same),
@@ -16,6 +17,7 @@ pub fn trials() -> Vec<Trial> {
         ("known_sizes_of_blocks_are_not_asked", known_sizes_of_blocks),
         ("structs_are_handed_on", structs_handed_on),
         ("sums_of_functions_are_sums", sums_of_functions),
+        ("functions_may_take_many_registers", many_registers),
     ];
     tests.map(|(name, test)| trial(format!("launches::{name}"), test)).into()
 }
@@ -269,4 +271,43 @@ fn sums_of_functions() -> Outcome {
         true => Ok(()),
         false => Err(format!("{in_function} {in_child} {seen}").into()),
     }
+}
+
+/// Kernels that got their children's code are assembled where they call functions of more registers than leave room for the
+/// largest block.
+fn many_registers() -> Outcome {
+    let source = "
+        __device__ __noinline__ double large(double *p, int n) {
+            double own[80], sum = 0;
+            for (int i = 0; i < 80; i++) own[i] = p[i * n];
+            for (int i = 0; i < 80; i++) sum += own[79 - i] * own[i * 7 % 80], p[i * n + 1] = sum * own[i];
+            return n > 1 ? large(p, n / 2) + sum : sum;
+        }
+        __global__ void child(double *p, int n, int end) {
+            int i = threadIdx.x;
+            if (i < end) p[i] = large(p + i, n);
+        }
+        __global__ void parent(double *p, int n) {
+            child<<<1, 64>>>(p, n, threadIdx.x);
+            p[threadIdx.x] = large(p, n);
+        }";
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("large.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    for level in ["-flaunch-opt=safe", "-flaunch-opt=fast"] {
+        if !built(&path, &["-O3", level])?.contains(".maxnreg 64") {
+            return Err(format!("{level}: no kernel has its child's code").into());
+        }
+        let mut command = cdpc();
+        command
+            .arg("build")
+            .arg(&path)
+            .args(["-O3", level, "-o"])
+            .arg(folder.path().join("l.cubin"));
+        let output = command.output().map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(format!("{level}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+    }
+    Ok(())
 }

@@ -6,6 +6,9 @@ use std::fmt;
 
 /// Threads in a block, and the largest x or y of a block.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
+/// Registers that each thread of the largest block may have: a multiprocessor has 65,536 on every architecture from sm_50
+/// on but sm_53 and sm_62.
+pub const REGISTERS_OF_LARGEST_BLOCK: u32 = 64;
 /// The largest z of a block.
 pub const MAX_BLOCK_Z: u64 = 64;
 /// The largest x of a grid.

@@ -97,15 +97,22 @@ bool dividesForTurns(Loop &L, ScalarEvolution &Evolution) {
   });
 }
 
-/// Whether an address in a loop comes from memory that the loop reads.
-bool isIndirect(const LoadInst &Load, const Loop &L) {
-  SmallVector<const Value *, 8> Work{Load.getPointerOperand()};
+/// A load, or PTX that is one, as `__ldg` is.
+bool loads(const Instruction &I) {
+  const auto *Call = dyn_cast<CallBase>(&I);
+  const auto *Asm = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
+  return Asm ? Asm->getAsmString().starts_with("ld.") : isa<LoadInst>(I);
+}
+
+/// Whether the address of a load in a loop comes from memory that the loop reads.
+bool isIndirect(const Instruction &Load, const Loop &L) {
+  SmallVector<const Value *, 8> Work(Load.operand_values());
   SmallPtrSet<const Value *, 16> Seen;
   while (!Work.empty()) {
     const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
     if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
       continue;
-    if (isa<LoadInst>(Part))
+    if (loads(*Part))
       return true;
     append_range(Work, Part->operand_values());
   }
@@ -228,6 +235,7 @@ unsigned requestsOf(const Loop &L) {
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
       const auto *Load = dyn_cast<LoadInst>(&I);
+      Requests += !Load && loads(I);
       if (!Load)
         continue;
       const DataLayout &Layout = I.getDataLayout();
@@ -259,9 +267,9 @@ unsigned partCount(const Loop &L) {
       Stores += isa<StoreInst>(I);
       Floats |= I.getType()->isFloatTy() && (isa<BinaryOperator>(I) || isa<CallBase>(I));
       Waits |= I.getType()->isDoubleTy();
-      if (const auto *Load = dyn_cast<LoadInst>(&I)) {
+      if (loads(I)) {
         Loads++;
-        Waits |= isIndirect(*Load, L);
+        Waits |= isIndirect(I, L);
       }
     }
   if (Loads >= ManyLoads)

@@ -11,6 +11,7 @@ use crate::error::ToolError;
 use crate::explain::FailureKind;
 use crate::job::Job;
 use crate::link::DeviceObject;
+use crate::room;
 use crate::search::{Toolchain, Toolkit};
 use crate::tool::Tool;
 
@@ -105,9 +106,18 @@ pub fn assemble(
     let output = job.file_name(&name, if options.relocatable { "o" } else { "cubin" });
     job.write(&input, ptx.as_bytes())?;
     let old = toolkit.version().is_some_and(|version| version.major < 12);
-    let said = job
-        .run(Tool::Ptxas, ptxas, arguments(options, old, &input, &output))
-        .map_err(|error| with_target(error, stem, ptx, options.arch))?;
+    let run = || job.run(Tool::Ptxas, ptxas, arguments(options, old, &input, &output));
+    let said = match run() {
+        Err(error) => match room::raised(ptx, error.output()) {
+            Some(raised) => {
+                job.write(&input, raised.as_bytes())?;
+                run()
+            }
+            None => Err(error),
+        },
+        said => said,
+    };
+    let said = said.map_err(|error| with_target(error, stem, ptx, options.arch))?;
     let text = format!("{}\n{}", said.stdout, said.stderr);
     let undefined_symbols = match job.is_dry_run() {
         true => extern_functions(ptx),

@@ -136,6 +136,14 @@ impl ToolError {
         }
     }
 
+    /// What a failed tool printed; empty for other failures.
+    pub(crate) fn output(&self) -> &str {
+        match self {
+            ToolError::Failed { output, .. } => output,
+            _ => "",
+        }
+    }
+
     /// The explanation of a known failure.
     pub fn explanation(&self) -> Option<&Explanation> {
         match self {

@@ -40,6 +40,7 @@ mod origin;
 mod package;
 mod parts;
 mod prelink;
+mod room;
 mod running;
 mod search;
 mod tool;

@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use cdp_launch::limits::REGISTERS_OF_LARGEST_BLOCK;
 use cdp_toolchain::{Arch, DeviceObject, Job};
 
 use crate::compiler::Compiler;
@@ -29,7 +30,7 @@ static OBJECTS: Mutex<Vec<(String, Vec<u8>)>> = Mutex::new(Vec::new());
 
 /// Registers of the functions: kernels that call them are limited to so many, or need not be limited
 /// (`launches/carry.rs`), and nvlink links no kernel with a function that has more than its limit.
-const REGISTERS: u32 = 64;
+const REGISTERS: u32 = REGISTERS_OF_LARGEST_BLOCK;
 
 /// A program's PTX without the functions, and the functions; `None` where it has none, or where options or kernels say
 /// how all of the program is to be compiled.

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use cdp_launch::limits::REGISTERS_OF_LARGEST_BLOCK;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;
 use inkwell::module::{Linkage, Module};
@@ -39,9 +40,6 @@ pub(super) const INLINED_INSTRUCTIONS: usize = 600;
 /// So many sites, and no more, have the code of their queues inlined. That stands in the launching kernel and in both
 /// kernels that run many of it, and what a chain of kernels gains by it is not worth three times ptxas's time.
 const INLINED_QUEUES: usize = 8;
-/// Registers of a kernel that got its children's bodies: what leaves room for a block of 1,024 threads,
-/// which it may have been launched with before.
-const MOST_REGISTERS: &str = "64";
 
 /// A kernel whose launches are recorded.
 struct Sequenced {
@@ -481,7 +479,9 @@ impl<'ctx> Pass<'_, 'ctx> {
             .iter()
             .any(|key| parent.get_string_attribute(at, key).is_some());
         if !limited && !self.options.max_registers_given {
-            let attribute = self.context.create_string_attribute("nvvm.maxnreg", MOST_REGISTERS);
+            // It may have been launched with blocks of that size before.
+            let most = REGISTERS_OF_LARGEST_BLOCK.to_string();
+            let attribute = self.context.create_string_attribute("nvvm.maxnreg", &most);
             parent.add_attribute(at, attribute);
         }
         Ok(flag)
