@@ -10,7 +10,7 @@ use crate::launches::built;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 19] = [
+    let tests: [(&str, fn() -> Outcome); 20] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -30,6 +30,7 @@ pub fn trials() -> Vec<Trial> {
         ("loops_over_bits_are_unrolled_in_full", bits),
         ("lanes_that_locked_come_to_barriers_apart", apart),
         ("lanes_that_called_come_to_exchanges_apart", behind_calls),
+        ("lanes_that_called_come_to_barriers_apart", barriers_behind_calls),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -264,17 +265,23 @@ fn apart() -> Outcome {
     Ok(())
 }
 
+/// A kernel with a pointer to a function, and functions that lanes come back from together and apart.
+fn calling(rest: &str) -> String {
+    let nested: String = (0..8).map(|n| format!("if (o[{n}] > n) {{ o[{n}] ^= n; ")).collect();
+    format!(
+        "__device__ __noinline__ static int leaf(int n) {{ for (int i = 0; i < n; i++) n ^= n / 3; return n; }}\n\
+         __device__ __noinline__ static int deep(int n) {{ return n < 1 ? 7 : (deep(n / 3) ^ n) * 5; }}\n\
+         __device__ __noinline__ static int inside(int n) {{ return leaf(__shfl_xor_sync(~0u, n, 1)); }}\n\
+         __device__ __noinline__ static int divides(float n) {{ return (int)(3.0f / n); }}\n\
+         __device__ __noinline__ static int nested(int *o, int n) {{ {nested} {ends} return n; }}\n\
+         __global__ void k(int *o, int (*f)(int), unsigned mask)\n{{\n    int x = o[threadIdx.x];\n    {rest}\n    o[threadIdx.x] = x;\n}}\n",
+        ends = "}".repeat(8)
+    )
+}
+
 /// ptxas asks whether lanes are apart where it does not know the mask: behind calls of functions that call others, and where a function
 /// begins; not behind the next exchange, nor behind calls of others.
 fn behind_calls() -> Outcome {
-    let source = |rest: &str| {
-        format!(
-            "__device__ __noinline__ static int leaf(int n) {{ for (int i = 0; i < n; i++) n ^= n / 3; return n; }}\n\
-             __device__ __noinline__ static int deep(int n) {{ return n < 1 ? 7 : (deep(n / 3) ^ n) * 5; }}\n\
-             __device__ __noinline__ static int inside(int n) {{ return leaf(__shfl_xor_sync(~0u, n, 1)); }}\n\
-             __global__ void k(int *o, int (*f)(int))\n{{\n    int x = o[threadIdx.x];\n    {rest}\n    o[threadIdx.x] = x;\n}}\n"
-        )
-    };
     let two = "x += __shfl_xor_sync(~0u, x, 1);\n    x ^= __ballot_sync(~0u, x & 1);";
     for (rest, asked) in [
         (two.to_string(), 0),
@@ -282,12 +289,43 @@ fn behind_calls() -> Outcome {
         (format!("if (x & 1) x = deep(x);\n    {two}"), 1),
         (format!("x = f(x);\n    __syncwarp();\n    {two}"), 1),
         (format!("for (int i = 0; i < o[99]; i++) {{\n    {two}\n    x = deep(x); }}"), 1),
-        (format!("x = f(x);\n    __syncthreads();\n    {two}"), 0),
+        (format!("x = f(x);\n    __syncthreads();\n    {two}"), 1),
         ("x = f(x) + __shfl_xor_sync(0xffu, x, 1);".to_string(), 0),
         ("x = inside(x);".to_string(), 1),
+        (format!("x = divides(x);\n    {two}"), 1),
+        (format!("x = nested(o, x);\n    {two}"), 1),
     ] {
-        expect(&ptx_of(&source(&rest))?, &[("%lanemask_ge", asked)])?;
+        expect(&ptx_of(&calling(&rest))?, &[("%lanemask_ge", asked)])?;
     }
     let case = root().join("tests/cases/run/exchanges_behind_calls.cdp");
+    expect(&built(&case, &["-O0"])?, &[("%lanemask_ge", 3)])
+}
+
+/// In front of barriers and of all that has no mask, also in text, stands a `bar.warp.sync` of a mask that ptxas does not know; not of
+/// what has a mask of its own, nor behind the first.
+fn barriers_behind_calls() -> Outcome {
+    let all = "asm volatile(\"shfl.sync.bfly.b32 %0, %1, 1, 31, %2;\" : \"=r\"(x) : \"r\"(x), \"r\"(~0u));";
+    let some = all.replace("~0u", "mask");
+    let literal = all.replace("%2", "0xffffffff").replace(", \"r\"(~0u)", "");
+    let rows = "asm volatile(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(x) : \"r\"(x));";
+    let apart = "while (atomicCAS(&o[x & 7], 0, x) != 0) x >>= 1;\n    ";
+    for (before, rest, meets, asked) in [
+        ("x = leaf(x);", "__syncthreads();", 0, 0),
+        ("x = f(x);", "__syncthreads();\n    x += o[x];\n    __syncthreads();", 1, 1),
+        ("if (x & 1) x = deep(x);", "x += __syncthreads_count(x > 3);", 1, 1),
+        ("x = f(x);", all, 0, 1),
+        ("x = f(x);", &some, 0, 0),
+        ("x = f(x);", &literal, 1, 1),
+        ("x = f(x);", rows, 1, 1),
+        ("x = f(x);", "asm volatile(\"bar.sync 1, 64;\");", 1, 1),
+        ("x = f(x);", &format!("{apart}__syncthreads();"), 1, 1),
+        ("", rows, 0, 0),
+    ] {
+        expect(
+            &ptx_of(&calling(&format!("{before}\n    {rest}")))?,
+            &[("bar.warp.sync", meets), ("%lanemask_ge", asked), ("barrier.sync", 0)],
+        )?;
+    }
+    let case = root().join("tests/cases/run/barriers_behind_calls.cdp");
     expect(&built(&case, &["-O0"])?, &[("%lanemask_ge", 3)])
 }
