@@ -15,6 +15,7 @@ const FILES: &[&str] = &[
     "src/scope.cpp",
     "src/exact.cpp",
     "src/guard.cpp",
+    "src/halves.cpp",
     "src/ifs.cpp",
     "src/inline.cpp",
     "src/join.cpp",

@@ -10,7 +10,7 @@ use crate::launches::built;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 20] = [
+    let tests: [(&str, fn() -> Outcome); 21] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -31,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         ("lanes_that_locked_come_to_barriers_apart", apart),
         ("lanes_that_called_come_to_exchanges_apart", behind_calls),
         ("lanes_that_called_come_to_barriers_apart", barriers_behind_calls),
+        ("products_without_lower_halves_are_of_32_bits", halves),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -328,4 +329,19 @@ fn barriers_behind_calls() -> Outcome {
     }
     let case = root().join("tests/cases/run/barriers_behind_calls.cdp");
     expect(&built(&case, &["-O0"])?, &[("%lanemask_ge", 3)])
+}
+
+/// Of two products of 64 bits with other constants to add in the upper half ptxas may compute one sum.
+fn halves() -> Outcome {
+    let body = |factor: &str| {
+        format!(
+            "    unsigned long long x = u[0];\n    o[0] = (long long)(x * {factor} + 11646849647640576000ull) >> 56;"
+        )
+    };
+    let parameters = "const unsigned long long *__restrict__ u, long long *__restrict__ o";
+    expect(
+        &ptx(parameters, &body("2503707763083837440ull"))?,
+        &[("mad.lo.s64", 0), ("mul.lo.s64", 0), ("mad.lo.s32", 1)],
+    )?;
+    expect(&ptx(parameters, &body("6364136223846793005ull"))?, &[("mad.lo.s64", 1), ("lo.s32", 0)])
 }

@@ -140,14 +140,17 @@ public:
 
 char WritePlaces::ID;
 
-/// Has lanes meet at barriers that they come to apart (barriers.cpp).
-class PartBarriers : public FunctionPass {
+/// What ptxas takes wrongly at every level: barriers that lanes come to apart (barriers.cpp), and products in halves (halves.cpp).
+class AvoidFaults : public FunctionPass {
 public:
   static char ID;
 
-  PartBarriers() : FunctionPass(ID) {}
+  AvoidFaults() : FunctionPass(ID) {}
 
-  bool runOnFunction(Function &F) override { return partBarriers(F, getAnalysis<LoopInfoWrapperPass>().getLoopInfo()); }
+  bool runOnFunction(Function &F) override {
+    bool Changed = multiplyHalves(F);
+    return partBarriers(F, getAnalysis<LoopInfoWrapperPass>().getLoopInfo()) || Changed;
+  }
 
   void getAnalysisUsage(AnalysisUsage &Usage) const override {
     Usage.addRequired<LoopInfoWrapperPass>();
@@ -155,7 +158,7 @@ public:
   }
 };
 
-char PartBarriers::ID;
+char AvoidFaults::ID;
 
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
@@ -167,7 +170,7 @@ public:
     const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(P->getPassID());
     // The last one in front of instruction selection, at every level.
     if (Info && Info->getPassArgument() == "stack-protector")
-      legacy::PassManager::add(new PartBarriers());
+      legacy::PassManager::add(new AvoidFaults());
     if (Info && is_contained(Dropped, Info->getPassArgument())) {
       delete P;
       return;
