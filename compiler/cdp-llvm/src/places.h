@@ -17,5 +17,6 @@ bool updateLocalPlainly(llvm::Function &F);
 /// Makes writes to constant memory writes to a generic address. True where it changed something.
 bool writeByGenericAddress(llvm::Function &F);
 
-/// Has barriers that lanes may come to apart say so. True where it changed something.
+/// Has the lanes of a warp meet at barriers, exchanges and instructions on matrices that they may come to apart (barriers.cpp). True where
+/// it changed something.
 bool partBarriers(llvm::Function &F, const llvm::LoopInfo &Loops);
