@@ -334,8 +334,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             return None;
         }
         let kernel = raw::as_function(plan.site.operands[0])?;
-        let mut uniform = [false; 7];
-        for (uniform, operand) in uniform.iter_mut().zip(&plan.site.operands[1..8]) {
+        let mut uniform = [false; 6];
+        for (uniform, operand) in uniform.iter_mut().zip(&plan.site.operands[1..7]) {
             *uniform = parent::is_uniform(*operand, parent);
         }
         let mut tuning = self.options.launch_tuning;

@@ -60,8 +60,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub name: String,
     pub kernel: String,
     pub arguments: Vec<Argument>,
-    /// Which of the grid's and the block's dimensions, and whether the bytes of shared memory, are the same in every lane.
-    pub uniform: [bool; 7],
+    /// Which of the grid's and the block's dimensions are the same in every lane.
+    pub uniform: [bool; 6],
     pub mode: Mode,
     pub tuning: Tuning,
     /// The parent may have learnt what other blocks wrote, which its children must see.
@@ -264,7 +264,6 @@ impl Site<'_, '_> {
         self.note_launch(text);
         let queue = self.queue.as_ref();
         let least = self.tuning.gather;
-        gather::alike(self.uniform[3..].iter().all(|uniform| *uniform), text);
         gather::site(gather, &self.arguments, calls, &self.stream(), queue, least, text);
         text.label("alone");
         // A lane that does not launch has nothing left to do.
@@ -468,7 +467,7 @@ impl Site<'_, '_> {
         text.label("unscanned");
         text.line(&format!("br i1 {some}, label %scan, label %scanned"));
         text.label("scan");
-        let sum = up_to("%mask", "%deal.own", "%rank", 32, text);
+        let sum = up_to("%deal.own", "%rank", 32, text);
         let last = text.set("sub i32 %lanes, 1");
         let total = text.shuffle("%mask", &sum, &last);
         let worth = self.worth_dealing(tiny, &total, text);

@@ -21,7 +21,6 @@ use super::door;
 use super::emit::{Text, quoted};
 use super::parent::LaunchSite;
 use super::queue::Queue;
-use super::ranges::up_to;
 use super::records::{RECORDS, Records, record};
 use super::sums::DONE;
 use super::waiting::check_waiting;
@@ -310,8 +309,8 @@ impl Lanes {
         several: true,
         count: "%g.count",
         rank: "%g.rank",
-        before: "%g.before",
-        total: "%g.total",
+        before: "%g.before.next",
+        total: "%g.total.next",
     };
 
     /// Goes to `%to` where a lane leads, and to `%others` else.
@@ -330,7 +329,7 @@ impl Lanes {
     }
 }
 
-/// The launches of the lanes `%same` ([`alike`]); control also goes to `launch`, where fewer than
+/// The launches of the lanes `%wants`, from label `gather` on; control also goes to `launch`, where fewer than
 /// `least` lanes are alike and no queue takes them. `stream` is an operand.
 pub(super) fn site(
     gather: &Gather<'_>,
@@ -341,7 +340,9 @@ pub(super) fn site(
     least: u32,
     text: &mut Text,
 ) {
+    alike(text);
     scan(text);
+    text.label("g.ask");
     text.line("%g.leads = icmp eq i32 %g.lane, %g.leader");
     text.line("%g.count = call i32 @llvm.ctpop.i32(i32 %same)");
     text.rank("%g.rank", "%same");
@@ -356,7 +357,7 @@ pub(super) fn site(
     text.line("br i1 %g.leads, label %g.get, label %g.got");
     text.label("g.get");
     door::enter("%g.door.own", text);
-    let given = calls.get(text, &gather.name, "%g.total");
+    let given = calls.get(text, &gather.name, "%g.total.next");
     let none = text.set(&format!("icmp eq ptr {given}, null"));
     text.line(&format!("br i1 {none}, label %g.back, label %g.got"));
     text.label("g.back");
@@ -377,7 +378,7 @@ pub(super) fn site(
 
     text.label("g.fill");
     let records = Records::in_buffer("%g.buffer", gather.deep, arguments, text);
-    let end = text.set("add i32 %g.before, %g.blocks");
+    let end = text.set("add i32 %g.before.next, %g.blocks");
     records.fill(gather.deep, arguments, "%g.rank", &end, text);
     // What the lanes stored goes to the device with the leader's launch.
     text.line("fence syncscope(\"device\") acq_rel");
@@ -394,15 +395,8 @@ pub(super) fn site(
     text.line(&format!("ret i32 {error}"));
 }
 
-/// The lanes `%same` whose blocks are like the leader's, on to label `g.join`; the others have their turn later. `all`: those of
-/// all lanes are.
-pub(super) fn alike(all: bool, text: &mut Text) {
-    if all {
-        text.line("%same = or i32 %wants, 0");
-        text.line("%g.leader = call i32 @llvm.cttz.i32(i32 %wants, i1 true)");
-        text.line("br label %g.join");
-        return;
-    }
+/// The lanes `%same` whose blocks are like the leader's; the others have their turn later.
+fn alike(text: &mut Text) {
     text.line("br label %g.round");
     text.label("g.round");
     text.line("%todo = phi i32 [ %wants, %gather ], [ %g.rest, %g.next ]");
@@ -422,17 +416,26 @@ pub(super) fn alike(all: bool, text: &mut Text) {
     text.line("br label %g.round");
 }
 
-/// Where each lane's blocks begin (`%g.before`), and how many there are (`%g.total`).
+/// Where each lane's blocks begin (`%g.before.next`), and how many there are (`%g.total.next`).
 fn scan(text: &mut Text) {
     text.label("g.join");
     blocks(text);
     text.line("%g.lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
-    let sum = up_to("%same", "%g.blocks", "%g.lane", 32, text);
-    text.line(&format!("%g.before = sub i32 {sum}, %g.blocks"));
-    let above = text.set("call i32 @llvm.ctlz.i32(i32 %same, i1 true)");
-    let last = text.set(&format!("sub i32 31, {above}"));
-    let total = text.shuffle("%same", &sum, &last);
-    text.line(&format!("%g.total = add i32 {total}, 0"));
+    text.line("br label %g.scan");
+    text.label("g.scan");
+    text.line("%g.left = phi i32 [ %same, %g.join ], [ %g.left.next, %g.scan ]");
+    text.line("%g.before = phi i32 [ 0, %g.join ], [ %g.before.next, %g.scan ]");
+    text.line("%g.total = phi i32 [ 0, %g.join ], [ %g.total.next, %g.scan ]");
+    let lane = text.set("call i32 @llvm.cttz.i32(i32 %g.left, i1 true)");
+    let blocks = text.shuffle("%same", "%g.blocks", &lane);
+    let lower = text.set(&format!("icmp ult i32 {lane}, %g.lane"));
+    let added = text.set(&format!("select i1 {lower}, i32 {blocks}, i32 0"));
+    text.line(&format!("%g.before.next = add i32 %g.before, {added}"));
+    text.line(&format!("%g.total.next = add i32 %g.total, {blocks}"));
+    let less = text.set("sub i32 %g.left, 1");
+    text.line(&format!("%g.left.next = and i32 %g.left, {less}"));
+    let more = text.set("icmp ne i32 %g.left.next, 0");
+    text.line(&format!("br i1 {more}, label %g.scan, label %g.ask"));
 }
 
 /// How many blocks this lane launches (`%g.blocks`).

@@ -88,7 +88,7 @@ fn definition(name: &str, bits: u32, device: bool) -> String {
     text.line(&format!("br i1 {all}, label %together, label %alone"));
     text.label("together");
     text.line("%lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
-    let sum = up_to("%mask", "%v", "%lane", bits, &mut text);
+    let sum = up_to("%v", "%lane", bits, &mut text);
     let last = text.set("call i32 @llvm.ctlz.i32(i32 %mask, i1 true)");
     let last = text.set(&format!("sub i32 31, {last}"));
     let total = shuffled(&sum, &last, bits, &mut text);
@@ -114,21 +114,18 @@ fn definition(name: &str, bits: u32, device: bool) -> String {
     )
 }
 
-/// The sum of a value over the lanes `mask` up to this one. Each knows the last lane that its sum does not have yet; these
+/// The sum of a value over the lanes of `%mask` up to this one. Each knows the last lane that its sum does not have yet; these
 /// are twice as far away each time.
-pub(super) fn up_to(mask: &str, value: &str, lane: &str, bits: u32, text: &mut Text) -> String {
+pub(super) fn up_to(value: &str, lane: &str, bits: u32, text: &mut Text) -> String {
     let below = text.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
-    let below = text.set(&format!("and i32 {mask}, {below}"));
+    let below = text.set(&format!("and i32 %mask, {below}"));
     let zeros = text.set(&format!("call i32 @llvm.ctlz.i32(i32 {below}, i1 false)"));
     let (mut sum, mut previous) = (value.to_string(), text.set(&format!("sub i32 31, {zeros}")));
     for _ in 0..5 {
         let some = text.set(&format!("icmp sge i32 {previous}, 0"));
         let from = text.set(&format!("select i1 {some}, i32 {previous}, i32 {lane}"));
-        let theirs = match bits {
-            64 => text.shuffle_wide(mask, &sum, &from),
-            _ => text.shuffle(mask, &sum, &from),
-        };
-        let further = text.shuffle(mask, &previous, &from);
+        let theirs = shuffled(&sum, &from, bits, text);
+        let further = text.shuffle("%mask", &previous, &from);
         let added = text.set(&format!("select i1 {some}, i{bits} {theirs}, i{bits} 0"));
         sum = text.set(&format!("add i{bits} {sum}, {added}"));
         previous = text.set(&format!("select i1 {some}, i32 {further}, i32 -1"));
