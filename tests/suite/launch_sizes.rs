@@ -1,10 +1,11 @@
 //! How much code the launch optimiser makes: what stands once, what is not there because nobody would run it, and how many
 //! registers it takes.
 
+use cdp::{CompileOptions, Goal, Input, LaunchOpt};
 use libtest_mimic::{Failed, Trial};
 
 use crate::launches::built;
-use crate::support::{Outcome, cases, cdpc, trial};
+use crate::support::{Outcome, cases, compiler, trial};
 
 pub fn trials() -> Vec<Trial> {
     let tests: [(&str, fn() -> Outcome); 10] = [
@@ -35,10 +36,7 @@ fn recorded_children_stand_once() -> Outcome {
             child<<<(row[r + 1] - row[r] + 31) / 32, 32>>>(p, row[r], row[r + 1]);
             child<<<1, 32>>>(p, row[r], row[r] + 7);
         }";
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("once.cdp");
-    std::fs::write(&path, source).map_err(|error| error.to_string())?;
-    let ptx = built(&path, &["-O3", "-flaunch-opt=safe"])?;
+    let ptx = ptx_of(source)?;
     match (ptx.matches("sqrt.rn.f32").count(), ptx.contains("__cdp_sequence_of_")) {
         (2, true) => Ok(()),
         found => Err(format!("{found:?}\n{ptx}").into()),
@@ -291,23 +289,16 @@ fn many_registers() -> Outcome {
             child<<<1, 64>>>(p, n, threadIdx.x);
             p[threadIdx.x] = large(p, n);
         }";
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("large.cdp");
-    std::fs::write(&path, source).map_err(|error| error.to_string())?;
-    for level in ["-flaunch-opt=safe", "-flaunch-opt=fast"] {
-        if !built(&path, &["-O3", level])?.contains(".maxnreg 64") {
-            return Err(format!("{level}: no kernel has its child's code").into());
+    for (level, by) in
+        [(LaunchOpt::Safe, "-flaunch-opt=safe"), (LaunchOpt::Fast, "-flaunch-opt=fast")]
+    {
+        if !ptx_at(by, source)?.contains(".maxnreg 64") {
+            return Err(format!("{by}: no kernel has its child's code").into());
         }
-        let mut command = cdpc();
-        command
-            .arg("build")
-            .arg(&path)
-            .args(["-O3", level, "-o"])
-            .arg(folder.path().join("l.cubin"));
-        let output = command.output().map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err(format!("{level}: {}", String::from_utf8_lossy(&output.stderr)).into());
-        }
+        let options = CompileOptions::default().with(|options| options.launch_opt = level);
+        let inputs = [Input::source("large.cdp", source)];
+        let built = compiler()?.compile(&inputs, Goal::Cubin, &options);
+        built.map_err(|error| format!("{by}: {error}"))?;
     }
     Ok(())
 }

@@ -56,9 +56,9 @@ Intrinsic::ID forLanesApart(const Instruction &I) {
 
 /// Whether text is of an instruction that all lanes of a warp come to, or of an exchange of all.
 bool meetsInText(StringRef Text) {
-  bool All = Text.contains(".aligned") || Text.contains("bar.sync") || Text.contains("bar.red") || Text.contains("bar.arrive") ||
-             Text.contains("bar.cta.") || Text.contains("barrier.sync") || Text.contains("barrier.red") || Text.contains("barrier.arrive") ||
-             Text.contains("barrier.cta.") || Text.contains("barrier.cluster.");
+  bool All = any_of(ArrayRef<StringRef>{".aligned", "bar.sync", "bar.red", "bar.arrive", "bar.cta.", "barrier.sync", "barrier.red",
+                                        "barrier.arrive", "barrier.cta.", "barrier.cluster."},
+                    [&](StringRef Kind) { return Text.contains(Kind); });
   return All || (Text.contains(".sync") && (Text.contains_insensitive("0xffffffff") || Text.contains("-1")));
 }
 

@@ -56,7 +56,7 @@ pub(super) fn fill_unwritten<'ctx>(
     site: &LaunchSite<'ctx>,
     data: &TargetData,
 ) -> Result<()> {
-    let parent = raw::instruction(site.call).get_parent().and_then(|block| block.get_parent());
+    let parent = raw::owner(raw::instruction(site.call));
     let Some(parent) = parent.map(View::function) else { return Ok(()) };
     for (index, operand) in site.operands.iter().enumerate().skip(9) {
         let Some(ty) = raw::call_byval_type(site.call, index as u32) else { continue };

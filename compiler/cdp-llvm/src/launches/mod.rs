@@ -563,7 +563,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         site: &LaunchSite<'ctx>,
         kernel: FunctionValue<'ctx>,
     ) -> Option<Vec<Argument>> {
-        let parent = raw::instruction(site.call).get_parent()?.get_parent()?;
+        let parent = raw::owner(raw::instruction(site.call))?;
         let byval = Attribute::get_named_enum_kind_id("byval");
         let mut arguments = Vec::new();
         for (index, operand) in site.operands[9..].iter().enumerate() {

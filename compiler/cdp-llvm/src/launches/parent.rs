@@ -92,8 +92,8 @@ pub(super) fn is_uniform(value: BasicValueEnum<'_>, parent: FunctionValue<'_>) -
 
 fn said(call: InstructionValue<'_>) -> Said {
     let mut said = Said { place: place::of(call), ..Said::default() };
-    let module = call.get_parent().and_then(|block| block.get_parent());
-    let Some(kind) = module.map(|function| function.get_type().get_context().get_kind_id(SITE))
+    let Some(kind) =
+        raw::owner(call).map(|function| function.get_type().get_context().get_kind_id(SITE))
     else {
         return said;
     };

@@ -150,7 +150,7 @@ fn inline_everywhere(function: FunctionValue<'_>) -> bool {
     let callers: Vec<_> = raw::users(function)
         .into_iter()
         .filter(|at| raw::called(*at) == callee)
-        .filter(|at| at.get_parent().and_then(|block| block.get_parent()) != Some(function))
+        .filter(|at| raw::owner(*at) != Some(function))
         .collect();
     let local = matches!(
         function.get_linkage(),

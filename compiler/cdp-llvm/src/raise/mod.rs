@@ -63,7 +63,7 @@ impl<'ctx> Call<'ctx> {
     }
 
     fn function(&self) -> Option<FunctionValue<'ctx>> {
-        self.at.get_parent().and_then(|block| block.get_parent())
+        raw::owner(self.at)
     }
 }
 

@@ -10,6 +10,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use inkwell::attributes::Attribute;
 use inkwell::basic_block::BasicBlock;
+use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::debug_info::{
     DIDerivedType, DIExpression, DIGlobalVariableExpression, DILocalVariable, DILocation, DIType,
@@ -523,6 +524,24 @@ pub(crate) fn replace_uses<'ctx>(old: BasicValueEnum<'ctx>, new: BasicValueEnum<
 pub(crate) fn is_undef(value: BasicValueEnum<'_>) -> bool {
     // SAFETY: a live value.
     unsafe { LLVMIsUndef(value.as_value_ref()) != 0 }
+}
+
+/// The function that an instruction stands in.
+pub(crate) fn owner<'ctx>(at: InstructionValue<'ctx>) -> Option<FunctionValue<'ctx>> {
+    at.get_parent()?.get_parent()
+}
+
+/// A builder in front of all that a function does; `None` for a declaration.
+pub(crate) fn at_start<'ctx>(
+    context: &'ctx Context,
+    function: FunctionValue<'ctx>,
+) -> Option<Builder<'ctx>> {
+    let (entry, builder) = (function.get_first_basic_block()?, context.create_builder());
+    match entry.get_first_instruction() {
+        Some(first) => builder.position_before(&first),
+        None => builder.position_at_end(entry),
+    }
+    Some(builder)
 }
 
 /// A call as the instruction that it is.

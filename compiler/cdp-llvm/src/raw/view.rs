@@ -350,6 +350,14 @@ impl<'ctx> View<'ctx> {
         }
     }
 
+    /// Whether an instruction does more to memory than a load, a store, an update or a plain call: it orders, compares and
+    /// writes, or calls in a way that hardly comes up.
+    pub fn is_of_other_kinds(self) -> bool {
+        use LLVMOpcode::{LLVMAtomicCmpXchg, LLVMCallBr, LLVMFence, LLVMInvoke, LLVMVAArg};
+        let kinds = [LLVMFence, LLVMAtomicCmpXchg, LLVMInvoke, LLVMCallBr, LLVMVAArg];
+        self.opcode().is_some_and(|opcode| kinds.contains(&opcode))
+    }
+
     /// Whether a function touches no memory.
     pub fn touches_no_memory(self) -> bool {
         // SAFETY: see above; the kind is checked.

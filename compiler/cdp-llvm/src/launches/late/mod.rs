@@ -190,12 +190,8 @@ impl<'a, 'ctx> Late<'a, 'ctx> {
         ty: BasicTypeEnum<'ctx>,
         first: Option<BasicValueEnum<'ctx>>,
     ) -> Result<PointerValue<'ctx>> {
-        let builder = self.context.create_builder();
-        let entry = self.kernel.get_first_basic_block().ok_or_else(|| bug(STAGE, "no body"))?;
-        match entry.get_first_instruction() {
-            Some(instruction) => builder.position_before(&instruction),
-            None => builder.position_at_end(entry),
-        }
+        let builder = raw::at_start(self.context, self.kernel);
+        let builder = builder.ok_or_else(|| bug(STAGE, "no body"))?;
         let room = builder.build_alloca(ty, "late")?;
         if let Some(first) = first {
             builder.build_store(room, first)?;

@@ -12,7 +12,8 @@
 //! run. It is not enough that a thread's result is one that others may have: it must have no other effect, wait for
 //! nobody, and the place and the value must be the same for all threads of the child.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::{LLVMAtomicRMWBinOp, LLVMOpcode};
@@ -79,17 +80,11 @@ fn effect<'ctx>(at: View<'ctx>, same: &impl Fn(View<'ctx>) -> bool) -> Effect {
         Some(LLVMOpcode::LLVMStore) if changes_own(at) => Effect::None,
         Some(LLVMOpcode::LLVMStore) => one(true),
         Some(LLVMOpcode::LLVMAtomicRMW) => one(at.exchanges() || repeats(at)),
-        Some(
-            LLVMOpcode::LLVMFence
-            | LLVMOpcode::LLVMAtomicCmpXchg
-            | LLVMOpcode::LLVMInvoke
-            | LLVMOpcode::LLVMCallBr
-            | LLVMOpcode::LLVMVAArg,
-        ) => Effect::Other,
         Some(LLVMOpcode::LLVMCall) => {
             let quiet = at.callee().is_some_and(|called| only_looks(called, 0));
             if quiet || copies_parameter(at) { Effect::None } else { Effect::Other }
         }
+        _ if at.is_of_other_kinds() => Effect::Other,
         _ => Effect::None,
     }
 }
@@ -258,27 +253,19 @@ pub(super) fn undone(text: &mut Text) -> String {
 pub(super) fn settle<'ctx>(context: &'ctx Context, module: &Module<'ctx>) -> Result<()> {
     let calls = |name| module.get_function(name).map(raw::users).unwrap_or_default();
     let owner = |call: &InstructionValue<'ctx>| {
-        let owner = call.get_parent().and_then(|block| block.get_parent());
-        owner.ok_or_else(|| bug(STAGE, "a call that stands nowhere"))
+        raw::owner(*call).ok_or_else(|| bug(STAGE, "a call that stands nowhere"))
     };
-    let builder = context.create_builder();
     let bit = context.bool_type();
     let mut flags: HashMap<FunctionValue<'ctx>, PointerValue<'ctx>> = HashMap::new();
-    let mut seen = HashSet::new();
     for call in calls(DONE) {
-        let owner = owner(&call)?;
-        if !seen.insert(owner) {
-            continue;
+        if let Entry::Vacant(place) = flags.entry(owner(&call)?) {
+            let builder = raw::at_start(context, *place.key());
+            let builder = builder.ok_or_else(|| bug(STAGE, "no body"))?;
+            let flag = place.insert(builder.build_alloca(bit, "done")?);
+            builder.build_store(*flag, bit.const_zero())?;
         }
-        let entry = owner.get_first_basic_block().ok_or_else(|| bug(STAGE, "no body"))?;
-        match entry.get_first_instruction() {
-            Some(first) => builder.position_before(&first),
-            None => builder.position_at_end(entry),
-        }
-        let flag = builder.build_alloca(bit, "done")?;
-        builder.build_store(flag, bit.const_zero())?;
-        flags.insert(owner, flag);
     }
+    let builder = context.create_builder();
     for (name, value) in [(BEGIN, false), (DID, true)] {
         for call in calls(name) {
             if let Some(flag) = flags.get(&owner(&call)?) {

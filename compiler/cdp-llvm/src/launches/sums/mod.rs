@@ -168,16 +168,9 @@ fn may_wait(at: View<'_>, kind: LLVMAtomicRMWBinOp) -> bool {
         // What the thread keeps for itself tells nothing.
         Some(LLVMOpcode::LLVMLoad) => !found.is_volatile() && is_own(found.operand(0)),
         Some(LLVMOpcode::LLVMStore) => !found.is_volatile() && is_own(found.operand(1)),
-        Some(
-            LLVMOpcode::LLVMFence
-            | LLVMOpcode::LLVMAtomicCmpXchg
-            | LLVMOpcode::LLVMInvoke
-            | LLVMOpcode::LLVMCallBr
-            | LLVMOpcode::LLVMVAArg,
-        ) => false,
         Some(LLVMOpcode::LLVMAtomicRMW) => found.reduction() == Some(kind),
         Some(LLVMOpcode::LLVMCall) => found.callee().is_some_and(View::touches_no_memory),
-        _ => true,
+        _ => !found.is_of_other_kinds(),
     })
 }
 
@@ -351,8 +344,7 @@ pub(super) fn settle<'ctx>(
     let mut ends: HashMap<FunctionValue<'ctx>, Vec<InstructionValue<'ctx>>> = HashMap::new();
     let mut order = Vec::new();
     for call in raw::users(done) {
-        let owner = call.get_parent().and_then(|block| block.get_parent());
-        let owner = owner.ok_or_else(|| bug(STAGE, "a call that stands nowhere"))?;
+        let owner = raw::owner(call).ok_or_else(|| bug(STAGE, "a call that stands nowhere"))?;
         let calls = ends.entry(owner).or_default();
         if calls.is_empty() {
             order.push(owner);
@@ -381,20 +373,13 @@ fn settle_one<'ctx>(
 ) -> Result<()> {
     let find = |name: &str| module.get_function(name);
     let Some(function) = find(&kind.name) else { return Ok(()) };
-    let here = |call: &InstructionValue<'ctx>| {
-        call.get_parent().and_then(|block| block.get_parent()) == Some(owner)
-    };
+    let here = |call: &InstructionValue<'ctx>| raw::owner(*call) == Some(owner);
     let calls: Vec<_> = raw::users(function).into_iter().filter(here).collect();
     let helpers = (find(&format!("{}_note", kind.name)), find(&format!("{}_write", kind.name)));
     let (Some(note), Some(write), false) = (helpers.0, helpers.1, calls.is_empty()) else {
         return Ok(());
     };
-    let builder = context.create_builder();
-    let entry = owner.get_first_basic_block().ok_or_else(|| bug(STAGE, "no body"))?;
-    match entry.get_first_instruction() {
-        Some(first) => builder.position_before(&first),
-        None => builder.position_at_end(entry),
-    }
+    let builder = raw::at_start(context, owner).ok_or_else(|| bug(STAGE, "no body"))?;
     let pointer = context.ptr_type(inkwell::AddressSpace::default());
     let place: PointerValue<'ctx> = builder.build_alloca(pointer, "place")?;
     let ty = context.custom_width_int_type(
