@@ -5,7 +5,6 @@
 use inkwell::values::{BasicMetadataValueEnum, FunctionValue};
 
 use super::argument::Argument;
-use super::carry::found_sums;
 use super::parent::{LaunchSite, Parent};
 use super::queue::{self, Queue};
 use super::{Pass, Plan, code, gather, prepare, sums};
@@ -109,7 +108,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             let body = body.ok_or_else(|| bug("optimise launches", "a kernel without a body"))?;
             if gather.repeatable && !gather.sums && self.options.launch_tuning.sums > 0 {
                 let before = sums.len();
-                sums.extend(found_sums(body, self.sums.len() + before));
+                sums.extend(sums::found_in(body, self.sums.len() + before));
                 gather.sums = sums.len() > before;
             }
             let name = body.get_name().to_string_lossy().into_owned();

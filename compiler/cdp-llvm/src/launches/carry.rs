@@ -18,8 +18,8 @@ use inkwell::values::{
 
 use super::aggregate::{Gathered, alone_in_warp};
 use super::argument::{Argument, fill_unwritten};
-use super::child::{self, Child, is_kernel};
-use super::distribute::{self, Mode, Site};
+use super::child::{self, Child, INLINED_INSTRUCTIONS, is_kernel};
+use super::distribute;
 use super::emit::{ORDER, quoted};
 use super::gather::{self, Calls, Gather};
 use super::late::{self, Late};
@@ -28,6 +28,7 @@ use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::nested::{Nested, without_records};
 use super::sequence::{self, Sequence};
+use super::site::{Mode, Site};
 use super::{Pass, Plan, Plans, direct, door, meet, once, prepare, ranges, sums};
 use crate::error::{Result, bug};
 use crate::foreign::parse_own;
@@ -35,8 +36,6 @@ use crate::options::DebugInfo;
 use crate::raw;
 use crate::raw::view::{View, kernel_body};
 
-/// A body of at most so many instructions is inlined where it is run.
-pub(super) const INLINED_INSTRUCTIONS: usize = 600;
 /// So many sites, and no more, have the code of their queues inlined. That stands in the launching kernel and in both
 /// kernels that run many of it, and what a chain of kernels gains by it is not worth three times ptxas's time.
 const INLINED_QUEUES: usize = 8;
@@ -72,7 +71,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         for child in self.children.iter_mut().flatten() {
             if child.instructions <= INLINED_INSTRUCTIONS && self.options.launch_tuning.sums > 0 {
                 let first = sums.len();
-                sums.extend(found_sums(child.body, first));
+                sums.extend(sums::found_in(child.body, first));
                 child.sums = sums.len() > first;
             }
         }
@@ -276,7 +275,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             }
             let Some(body) = gather.make_body() else { continue };
             if !children.contains(&body) && self.options.launch_tuning.sums > 0 {
-                let found = found_sums(body, sums.len());
+                let found = sums::found_in(body, sums.len());
                 gather.sums = !found.is_empty();
                 sums.extend(found);
             }
@@ -545,12 +544,6 @@ impl<'ctx> Pass<'_, 'ctx> {
         instruction.erase_from_basic_block();
         Ok(())
     }
-}
-
-/// The operations of a body that may wait, numbered from `first` on.
-pub(super) fn found_sums<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<sums::Sum<'ctx>> {
-    let parameters = body.count_params().saturating_sub(child::EXTRAS.len() as u32);
-    sums::found(body, parameters, first)
 }
 
 /// The functions that are linked in to be called.

@@ -30,6 +30,9 @@ pub(super) fn used_extras(body: FunctionValue<'_>) -> [bool; EXTRAS.len()] {
     })
 }
 
+/// A body of at most so many instructions is inlined where it is run.
+pub(super) const INLINED_INSTRUCTIONS: usize = 600;
+
 /// A kernel that another kernel's threads can run.
 pub(super) struct Child<'ctx> {
     /// Its body as a function, which takes the thread's place in the grid.

@@ -9,39 +9,25 @@
 //! Legality. A child may start at any time after its launch, so running it there is one of its schedules,
 //! given that it waits for nobody (`child.rs`). What remains is the order of a block's NULL stream:
 //!
-//! - [`Mode::InOrder`]: one child of the block at a time, under a lock in shared memory, and none after
+//! - [`super::site::Mode::InOrder`]: one child of the block at a time, under a lock in shared memory, and none after
 //!   one that was really launched, since that one may still be running: then all others are launched
 //!   too. Children of one thread run in its order because each is complete when its site is left.
-//! - [`Mode::Independent`]: children of different threads may overlap; one thread's run in its order, which a
+//! - [`super::site::Mode::Independent`]: children of different threads may overlap; one thread's run in its order, which a
 //!   flag of the thread sees to in the same way.
 //!
 //! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it
 //! launches later: they meet at warp barriers before and after.
 
-use super::argument::Argument;
 use super::child::Child;
 use super::door;
 use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
-use super::gather::{self, Calls, Gather};
+use super::gather;
 use super::limit::parents;
 use super::once;
-use super::queue::Queue;
 use super::ranges::up_to;
 use super::rounds::{Round, is_flat, summed};
-use super::sequence::{self, Sequence};
-use super::tuning::Tuning;
-
-/// Which promises are kept how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
-    InOrder,
-    /// As it stands: nothing of it is run, recorded or moved.
-    AsWritten,
-    /// `tracked`: the stream orders the children of one thread.
-    Independent {
-        tracked: bool,
-    },
-}
+use super::sequence;
+use super::site::{Mode, Site};
 
 /// Makes it ready, at the beginning of a kernel.
 pub(super) const ORDER_BEGIN: &str = "__cdp_order_begin";
@@ -53,42 +39,6 @@ pub(super) const LAUNCHED: &str = "ptr %launched";
 const MOST_BLOCKS: u32 = 1 << 20;
 /// Shared memory that every device gives without being asked, in bytes.
 const MOST_SHARED: u32 = 48 << 10;
-
-/// A launch site on its way into a function.
-pub(super) struct Site<'a, 'ctx> {
-    /// The function's name.
-    pub name: String,
-    pub kernel: String,
-    pub arguments: Vec<Argument>,
-    /// Which of the grid's and the block's dimensions are the same in every lane.
-    pub uniform: [bool; 6],
-    pub mode: Mode,
-    pub tuning: Tuning,
-    /// The parent may have learnt what other blocks wrote, which its children must see.
-    pub listens: bool,
-    /// What is launched goes into the fire-and-forget stream ([`super::relax`]).
-    pub relaxed: bool,
-    /// That children may overlap is known of blocks of one dimension only; in others all is launched as written.
-    pub flat: bool,
-    /// The function stays one that is called.
-    pub apart: bool,
-    /// Each lane comes here for itself alone ([`super::together`]).
-    pub lone: bool,
-    /// All lanes of the warp come here, those too that do not launch ([`super::late`]).
-    pub late: bool,
-    /// Without a child: one thread of a block comes here, if the block has one dimension, which `flat` asks for.
-    pub single: bool,
-    /// With a child: one lane of a warp at most has one that is run, as one thread of such a block launches.
-    pub one: bool,
-    /// How the launches of a warp become one, where they may.
-    pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
-    /// How launches of the block are recorded, where they are.
-    pub sequence: Option<(&'a Gather<'ctx>, &'a Sequence)>,
-    /// Where launches of the whole grid are gathered, when nothing orders them.
-    pub queue: Option<Queue>,
-    /// `None` for a site whose child cannot be run: it only takes part in the order.
-    pub child: Option<&'a Child<'ctx>>,
-}
 
 /// The module that the sites' functions are linked from, up to them. LLVM declares its intrinsics by itself.
 pub(super) fn prologue(definitions: &str, declarations: &str) -> String {

@@ -3,7 +3,7 @@
 //! blocks, each as a block of its own that finds its record by search.
 //!
 //! Legality. Children of different lanes run at the same time, so only where those may overlap
-//! ([`super::distribute::Mode::Independent`]). One thread's children stay in order: each of its launches is
+//! ([`super::site::Mode::Independent`]). One thread's children stay in order: each of its launches is
 //! part of a later launch of its block into the same stream. Nothing else can be told apart but what
 //! [`gatherable`] refuses: blocks are real ones, with barriers, shared memory, warps and launches of their own.
 //! When there is no buffer each lane launches as written, and gets that launch's error.

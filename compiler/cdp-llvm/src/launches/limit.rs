@@ -4,9 +4,9 @@
 //! What is absent: the constants ([`super::tuning`]), and what a child's first test is ([`super::guard`]).
 
 use super::child::Child;
-use super::distribute::{Mode, Site};
 use super::emit::Text;
 use super::guard::Guard;
+use super::site::{Mode, Site};
 use super::tuning::{Steps, Tuning};
 use crate::raw::view::View;
 

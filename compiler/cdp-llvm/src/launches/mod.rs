@@ -63,6 +63,7 @@ pub mod remark;
 mod rounds;
 pub(crate) mod sequence;
 mod single;
+mod site;
 mod stack;
 mod streams;
 mod stride;
@@ -94,7 +95,6 @@ use argument::Argument;
 use cdp_ir::Aggregate;
 use child::{Child, is_kernel};
 use direct::Direct;
-use distribute::Mode;
 use gather::Gather;
 use independent::{Dependence, Independent};
 use parent::{LaunchSite, Parent, sites_of};
@@ -102,6 +102,7 @@ use print::{LaunchPass, Printer};
 use recording::Recording;
 pub(crate) use remark::Optimized;
 use remark::{LaunchOutcome, LaunchRemark};
+use site::Mode;
 use words::{advice, done, kept, stacked};
 
 /// Whether launches are optimised at all, with these options.
@@ -123,7 +124,7 @@ struct Plan<'ctx> {
     listens: bool,
     /// What is launched goes into the fire-and-forget stream.
     relaxed: bool,
-    /// [`distribute::Site::flat`].
+    /// [`site::Site::flat`].
     flat: bool,
     /// The kernel among those whose launches are aggregated.
     gather: Option<usize>,

@@ -4,9 +4,9 @@
 
 use super::argument::{Argument, words};
 use super::child::{Child, EXTRAS};
-use super::distribute::{Mode, Site};
 use super::emit::{Text, moved, quoted};
 use super::once;
+use super::site::{Mode, Site};
 use super::sums::DONE;
 
 /// Values with which the first round begins.

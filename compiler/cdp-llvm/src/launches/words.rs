@@ -3,12 +3,12 @@
 use cdp_ir::Aggregate;
 
 use super::Plan;
-use super::distribute::Mode;
 use super::gather;
 use super::independent::Dependence;
 use super::parent::{LaunchSite, Parent};
 use super::recording;
 use super::remark::LaunchOutcome;
+use super::site::Mode;
 use crate::raw::view::View;
 
 /// Who runs children where lanes do not come to a launch together.

@@ -21,10 +21,9 @@ use inkwell::module::Module;
 use inkwell::values::{CallSiteValue, FunctionValue, InstructionValue, PointerValue};
 
 use super::calls::{Callee, callee};
-use super::carry::INLINED_INSTRUCTIONS;
-use super::child::{Child, EXTRAS};
-use super::distribute::Site;
+use super::child::{Child, EXTRAS, INLINED_INSTRUCTIONS};
 use super::emit::Text;
+use super::site::Site;
 use super::sums::stands_still;
 use super::tuning::Tuning;
 use crate::error::{Result, bug};

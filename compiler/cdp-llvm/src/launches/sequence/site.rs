@@ -6,9 +6,9 @@
 
 use super::super::argument::{Argument, size};
 use super::super::child::Child;
-use super::super::distribute::Site;
 use super::super::emit::{Text, quoted};
 use super::super::gather::Gather;
+use super::super::site::Site;
 use super::{
     FACT_DEEP, FACT_LONE, FACT_LOOPS, FACT_NESTS, HEAD, MODE_WRITTEN, RECORD_HEAD, STATE, Sequence,
 };

@@ -21,7 +21,7 @@ use inkwell::values::{
     BasicValueEnum, CallSiteValue, FunctionValue, InstructionValue, PointerValue,
 };
 
-use super::child::reachable;
+use super::child::{EXTRAS, reachable};
 use super::emit::Text;
 use super::prepare;
 use crate::error::{Result, bug};
@@ -54,6 +54,11 @@ impl Kind {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+/// The operations of a kernel's body that may wait, numbered from `first` on.
+pub(super) fn found_in<'ctx>(body: FunctionValue<'ctx>, first: usize) -> Vec<Sum<'ctx>> {
+    found(body, body.count_params().saturating_sub(EXTRAS.len() as u32), first)
 }
 
 /// The operations of a body that may wait, numbered from `first` on; the body has so many parameters of its own.
