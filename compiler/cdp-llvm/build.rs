@@ -35,6 +35,7 @@ const FILES: &[&str] = &[
     "src/ptxas.cpp",
     "src/raise.cpp",
     "src/ranges.cpp",
+    "src/registers.cpp",
     "src/shared.cpp",
     "src/shorts.cpp",
     "src/split.cpp",
@@ -55,6 +56,7 @@ fn main() {
     }
     println!("cargo::rerun-if-changed=src/matrices.h");
     println!("cargo::rerun-if-changed=src/places.h");
+    println!("cargo::rerun-if-changed=src/registers.h");
     println!("cargo::rerun-if-changed=src/scope.h");
     println!("cargo::rerun-if-changed=src/steps.h");
     println!("cargo::rerun-if-changed=src/unroll.h");

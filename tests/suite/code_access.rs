@@ -1,16 +1,17 @@
 //! What device code must look like for the sake of its speed, part three: parts of vectors, arrays of library functions, questions for
 //! ranges, values that two conditions choose, copies to tiles, exact powers, short numbers,
-//! distances, pairs in shared memory, loops that end early or go over bits. Each is a shape that was measured on a GPU
+//! distances, pairs in shared memory, loops that end early or go over bits, registers for loops. Each is a shape that was measured on a GPU
 //! (`compiler/docs/device-speed.md`); loops over arrays and tiles themselves are `code_shapes.rs`.
 
 use libtest_mimic::Trial;
 
 use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::launches::built;
+use crate::linking::Bench;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 21] = [
+    let tests: [(&str, fn() -> Outcome); 22] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -32,6 +33,7 @@ pub fn trials() -> Vec<Trial> {
         ("lanes_that_called_come_to_exchanges_apart", behind_calls),
         ("lanes_that_called_come_to_barriers_apart", barriers_behind_calls),
         ("products_without_lower_halves_are_of_32_bits", halves),
+        ("loops_that_load_and_add_up_have_registers", registers),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -344,4 +346,52 @@ fn halves() -> Outcome {
         &[("mad.lo.s64", 0), ("mul.lo.s64", 0), ("mad.lo.s32", 1)],
     )?;
     expect(&ptx(parameters, &body("6364136223846793005ull"))?, &[("mad.lo.s64", 1), ("lo.s32", 0)])
+}
+
+/// A limit that the largest block may have, for loops of floats that load, and add up or store; not where threads wait for each other, where
+/// more might be needed, or where somebody said how many there are.
+fn registers() -> Outcome {
+    let kernel = |before: &str, turn: &str, after: &str| {
+        format!(
+            "__device__ __noinline__ void keep(float *q) {{ q[7] += 1; }}\n\
+             __global__ void {before} k(const float *p, const int *c, float *q, int n)\n{{\n    \
+             float sum = 0, a[90];\n    int whole = 0;\n    \
+             for (int i = 0; i < 90; i++) a[i] = p[i * n + threadIdx.x];\n    \
+             for (int i = 0; i < n; i++) {{ {turn} }}\n    q[threadIdx.x] = sum + whole;\n    {after}\n}}\n"
+        )
+    };
+    let sum = "sum += p[i] * 3;";
+    let kept = "for (int i = 0; i < 90; i++) q[i * n + threadIdx.x] = a[i] * a[(i + 7) % 90];";
+    for (before, turn, after, limits) in [
+        ("", sum, "", ".maxnreg 64"),
+        ("", "sum += p[c[i]];", "", ".maxnreg 64"),
+        ("", "q[i] = p[i] * 3;", "", ".maxnreg 64"),
+        ("__launch_bounds__(256)", sum, "", ".maxnreg 64"),
+        ("", "sum += p[i]; __syncthreads();", "", ""),
+        ("", "sum += 1.0f / i;", "", ""),
+        ("", "whole += c[i];", "", ""),
+        ("", sum, kept, ""),
+        ("", sum, "keep(q);", ""),
+        ("__launch_bounds__(256, 2)", sum, "", ""),
+        ("__maxnreg__(40)", sum, "", ".maxnreg 40"),
+    ] {
+        let text = ptx_of(&kernel(before, turn, after))?;
+        let found: Vec<&str> = text.lines().filter(|line| line.starts_with(".maxnreg")).collect();
+        if found.join(" ") != limits {
+            return Err(format!("{before} {turn} {after}: {found:?}\n{text}").into());
+        }
+    }
+    let bench = Bench::new()?;
+    bench.write("k.cdp", &kernel("", sum, ""))?;
+    let build = ["build", "k.cdp", "--emit", "ptx", "-o", "-", "--arch"];
+    for (arch, given, times) in [
+        ("sm_90", &["-O0"][..], 0),
+        ("sm_90", &["--maxrregcount", "48"], 0),
+        ("sm_90", &["-Xptxas", "-maxrregcount=48"], 0),
+        ("sm_80", &[], 1),
+    ] {
+        let text = bench.cdpc(&[&build[..], &[arch], given].concat(), 0)?.0;
+        expect(&text, &[(".maxnreg", times)])?;
+    }
+    Ok(())
 }

@@ -37,6 +37,7 @@ pub struct LlvmModule {
     opt_level: OptLevel,
     quick_host: bool,
     stores_apart: bool,
+    registers: Option<u32>,
     watch_host: bool,
     debug: DebugInfo,
     cancel: Cancel,
@@ -109,6 +110,7 @@ impl LlvmModule {
             opt_level: options.opt_level,
             quick_host: options.quick_host,
             stores_apart: options.stores_apart,
+            registers: options.registers_for_loops(),
             watch_host: options.watch_host,
             debug: options.debug,
             cancel: options.cancel.clone(),
@@ -193,7 +195,7 @@ impl LlvmModule {
             OptLevel::O0 => self.run_passes("default<O0>"),
             OptLevel::O1 => self.run_passes("default<O1>"),
             OptLevel::O2 | OptLevel::O3 if device => {
-                self.run_passes(&pipeline::device(self.stores_apart))
+                self.run_passes(&pipeline::device(self.stores_apart, self.registers))
             }
             OptLevel::O2 => self.run_passes("default<O2>"),
             OptLevel::O3 => self.run_passes("default<O3>"),

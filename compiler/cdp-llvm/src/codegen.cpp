@@ -30,6 +30,7 @@
 #include "matrices.h"
 #include "places.h"
 #include "ptxas.h"
+#include "registers.h"
 #include "scope.h"
 #include "steps.h"
 #include "wide.h"
@@ -181,6 +182,8 @@ public:
       legacy::PassManager::add(new WritePlaces());
       legacy::PassManager::add(new MultiplySteps());
     }
+    if (Info && Info->getPassArgument() == "phi-node-elimination")
+      legacy::PassManager::add(createLimitPass());
     bool OfAddresses = Info && Info->getPassArgument() == "slsr";
     bool Selected = Info && Info->getPassArgument() == "finalize-isel";
     legacy::PassManager::add(OfAddresses ? new OfShortUnshared(static_cast<FunctionPass *>(P)) : P);

@@ -96,6 +96,8 @@ struct CdpOptimizer {
           Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) || Is("align-accesses", AlignAccesses()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;
+      if (StringRef Registers = Name; Registers.consume_front("room-for-loops<") && Registers.consume_back(">"))
+        return Passes.addPass(RoomForLoops(Registers)), true;
       FunctionPassManager Body, Around;
       bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))

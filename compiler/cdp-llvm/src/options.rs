@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use cdp_ir::OptLevel;
 use cdp_launch::LaunchAbi;
+use cdp_launch::limits::REGISTERS_OF_LARGEST_BLOCK;
 
 pub use crate::launches::print::LaunchPass;
 pub use crate::launches::tuning::Tuning as LaunchTuning;
@@ -217,6 +218,13 @@ impl LowerOptions {
             max_statements: MAX_STATEMENTS,
             memory_bytes: None,
         }
+    }
+
+    /// How many registers a kernel may have for the sake of its loops: as many as the largest block's threads can have. None
+    /// where the number is given, or smaller.
+    pub(crate) fn registers_for_loops(&self) -> Option<u32> {
+        let fewer = matches!(self.arch_sm(), 53 | 62);
+        (!self.max_registers_given && !fewer).then_some(REGISTERS_OF_LARGEST_BLOCK)
     }
 
     /// The number of the architecture: 90 for `sm_90a`.

@@ -26,14 +26,15 @@ pub(crate) const QUICK_HOST: &str =
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
-/// `add-lower`, `fold-exact`, `widen-shorts` and `align-accesses`.
+/// `add-lower`, `fold-exact`, `widen-shorts`, `align-accesses` and `room-for-loops`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
 /// longer to optimise. What is repeated after unrolling is repeated in functions where a loop was unrolled.
 ///
-/// With `stores_apart` those that stand in different lines stay two, each with its own.
-pub(crate) fn device(stores_apart: bool) -> String {
+/// With `stores_apart` those that stand in different lines stay two, each with its own. Kernels whose time is that of their loops may
+/// have so many `registers`, if that is for us to say.
+pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
     let answers = "nvvm-reflect,function(nvvm-intr-range)";
     // Both sides of an `&&` are computed where that takes few instructions: a loop's two conditions are then one
@@ -57,11 +58,12 @@ pub(crate) fn device(stores_apart: bool) -> String {
     // Before the last unrolling the induction variables are brought into the form that tells how often
     // a loop turns. What is asked once is asked in front of a loop, and what a loop goes over is a pointer, with which the
     // turns that are left over go on.
+    let room = registers.map_or(String::new(), |most| format!(",if-loops(room-for-loops<{most}>)"));
     let last = format!(
         "function<eager-inv>(select-values,{FINAL_CFG},\
          if-loops({COMBINE},loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,\
          unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
-         parts-apart,wide-words,divide-wide,join-conditions,widen-shorts,add-lower,align-accesses,keep-chains)"
+         parts-apart,wide-words,divide-wide,join-conditions,widen-shorts,add-lower,align-accesses,keep-chains{room})"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
     format!("{apart}{answers},{early},ipsccp,globalopt,weigh-calls,{bottom_up},globaldce,{last}")

@@ -160,5 +160,14 @@ struct WeighCalls : llvm::PassInfoMixin<WeighCalls> {
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
 };
 
+/// Marks kernels whose time is that of loops that load and add up, for a limit of registers (registers.cpp).
+struct RoomForLoops : llvm::PassInfoMixin<RoomForLoops> {
+  explicit RoomForLoops(llvm::StringRef Registers) : Registers(Registers) {}
+
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+
+  std::string Registers;
+};
+
 /// Whether a pointer comes from a kernel's parameter: it points to global memory.
 bool isGlobal(llvm::Value *Pointer, const llvm::Function &F);

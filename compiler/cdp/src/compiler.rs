@@ -268,7 +268,8 @@ impl Compiler {
         lower.launch_opt = options.launch_opt;
         lower.launch_tuning = options.launch_tuning;
         lower.print_after = options.print_after;
-        lower.max_registers_given = options.max_registers.is_some();
+        let by_ptxas = options.ptxas_args.iter().any(|arg| arg.contains("maxrregcount"));
+        lower.max_registers_given = options.max_registers.is_some() || by_ptxas;
         lower.per_thread_stream = options.per_thread_default_stream;
         lower.debug = options.debug;
         lower.stores_apart = options.stores_apart;
