@@ -11,7 +11,7 @@ use crate::linking::Bench;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 22] = [
+    let tests: [(&str, fn() -> Outcome); 23] = [
         ("parts_of_vectors_lie_apart", parts),
         ("what_is_no_vector_stays_in_order", elements),
         ("arrays_for_large_angles_stay_in_memory", angles),
@@ -34,6 +34,7 @@ pub fn trials() -> Vec<Trial> {
         ("lanes_that_called_come_to_barriers_apart", barriers_behind_calls),
         ("products_without_lower_halves_are_of_32_bits", halves),
         ("loops_that_load_and_add_up_have_registers", registers),
+        ("loops_of_lanes_over_a_row_are_left_to_ptxas", lanes),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_access::{name}"), test)).collect()
 }
@@ -394,4 +395,28 @@ fn registers() -> Outcome {
         expect(&text, &[(".maxnreg", times)])?;
     }
     Ok(())
+}
+
+/// Three loads where eight lanes share a row of a sparse matrix; where a thread has a row, or each turn knows what to load, those of
+/// several turns.
+fn lanes() -> Outcome {
+    let body = |first: &str, step: &str, what: &str| {
+        format!(
+            "    int row = threadIdx.x / 8, lane = threadIdx.x % 8;\n    float sum = 0;\n    \
+             for (int k = {first}; k < row * 50 + n; k += {step}) sum += v[k] * x[{what}];\n    y[threadIdx.x] = sum;"
+        )
+    };
+    let parameters = "const int *c, const float *v, const float *x, float *y, int n";
+    let loads = |first: &str, step: &str, what: &str| -> Result<usize, libtest_mimic::Failed> {
+        Ok(ptx(parameters, &body(first, step, what))?.matches("ld.global").count())
+    };
+    let found = [
+        loads("row + lane", "8", "c[k]")?,
+        loads("row", "1", "c[k]")?,
+        loads("row + lane", "8", "k * 3")?,
+    ];
+    if found[0] == 3 && found[1] > 12 && found[2] > 8 {
+        return Ok(());
+    }
+    Err(format!("{found:?} loads").into())
 }

@@ -218,7 +218,7 @@ fn requests() -> Outcome {
     let far = kernel("float", "in[6 * i] * in[6 * i + 1] * in[6 * i + 2]")?;
     expect(&far, &[("ld.global", 3 * (4 + 1))])?;
     // Nor where elements are found by others, also by `__ldg`.
-    let rows = "    float s = 0;\n    for (int i = threadIdx.x; i < n; i += 8) s += by[i] * __ldg(&in[at[i]]);\n    o[threadIdx.x] = s;";
+    let rows = "    float s = 0;\n    for (int i = threadIdx.x; i < n; i++) s += by[i] * __ldg(&in[at[i]]);\n    o[threadIdx.x] = s;";
     let parameters = "const float *__restrict__ in, const float *__restrict__ by, const int *__restrict__ at, float *o, int n";
     expect(&ptx(parameters, rows)?, &[("ld.global", 3 * (4 + 1))])?;
     let vector = kernel("float4", "in[i].x * in[i].y * in[i].z * in[i].w")?;

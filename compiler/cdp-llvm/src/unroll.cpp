@@ -290,6 +290,16 @@ bool isShort(const Loop &L, unsigned Count) {
   return Size <= (L.isOutermost() ? RestSize : InnerRestSize);
 }
 
+/// Whether a loop goes on by more than one and loads by what it loads, as lanes go over a row of a sparse matrix together. Each has few turns:
+/// ptxas unrolls such a loop with less around it than there would be here.
+bool isOfLanes(const Loop &L, ScalarEvolution &Evolution) {
+  const SCEV *Turns = Evolution.getBackedgeTakenCount(&L);
+  while (const auto *Cast = dyn_cast<SCEVCastExpr>(Turns))
+    Turns = Cast->getOperand();
+  return L.getNumBlocks() == 1 && isa<SCEVUDivExpr>(Turns) &&
+         any_of(*L.getHeader(), [&](const Instruction &I) { return loads(I) && isIndirect(I, L); });
+}
+
 /// Whether a turn calls a function that stays one. What is behind a call is on its way only when the call is over, and a
 /// launch, whose code is long, takes a thousand times what a turn's own instructions take.
 bool callsFunctions(const Loop &L, const TargetTransformInfo &Target) {
@@ -378,6 +388,8 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   if (Limits.Partial && callsFunctions(L, Known.Target))
     Limits.Partial = Limits.Runtime = false;
   if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))
+    Limits.Runtime = false;
+  if (Limits.Runtime && !Turns && isOfLanes(L, Known.Evolution))
     Limits.Runtime = false;
   if (Limits.Partial && isShortOfMatrices(L))
     Limits.PartialThreshold = NoThreshold;
