@@ -160,6 +160,7 @@ fn fault(path: &Path) -> Outcome {
         "uninitialized" => "init",
         "out-of-bounds" => "bounds",
         "leak" => "leak",
+        "absent-lane" | "undefined-exchange" => "sync",
         // Found in every run.
         _ => "race",
     };
@@ -220,7 +221,7 @@ fn harmless(path: &Path) -> Outcome {
 fn ordered(path: &Path) -> Outcome {
     let program = Program::of(path)?;
     for seed in std::iter::once(None).chain((0..ORDERED_SEEDS).map(Some)) {
-        let (reports, succeeded) = program.run("race", seed)?;
+        let (reports, succeeded) = program.run("race,sync", seed)?;
         if !reports.is_empty() || !succeeded {
             let rendered: String =
                 reports.iter().filter_map(|report| report["rendered"].as_str()).collect();

@@ -20,7 +20,7 @@ use crate::support::{
 };
 
 /// Checks that find nothing in programs that are right.
-const CHECKS: &str = "race,init,bounds";
+const CHECKS: &str = "race,init,bounds,sync";
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 pub fn trials() -> Vec<Trial> {

@@ -134,7 +134,7 @@ pub unsafe extern "C" fn cdp_program_open(
 }
 
 /// Loads a program from PTX on the CPU device, to be checked as it runs; cdp_program_findings tells what was
-/// found. `checks` is a list of names with commas: `race`, `init`, `bounds`, `leak`, `divide`, `siblings`, or `all`
+/// found. `checks` is a list of names with commas: `race`, `init`, `bounds`, `leak`, `divide`, `sync`, `siblings`, or `all`
 /// but the last, as `cdpc run --check` has them. Kernels run several times slower. Findings have source lines
 /// if the PTX does (option `debug` is `lines`). Close it with cdp_program_close.
 ///

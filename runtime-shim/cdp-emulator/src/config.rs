@@ -44,6 +44,9 @@ pub struct Checks {
     pub leaks: bool,
     /// Integer divisions by zero, whose result a device makes up. To be chosen before modules are loaded.
     pub divisions: bool,
+    /// Exchanges between lanes of a warp that PTX leaves open: masks that do not fit, values of lanes that do not take
+    /// part. To be chosen before modules are loaded.
+    pub exchanges: bool,
 }
 
 impl Checks {
@@ -59,7 +62,7 @@ impl Checks {
 
     /// True if a check is on that follows every access.
     pub fn watches(&self) -> bool {
-        self.races || self.siblings || self.uninitialized || self.divisions || self.bounds
+        self.follow_memory() || self.divisions || self.exchanges
     }
 }
 
@@ -75,6 +78,7 @@ impl Default for Checks {
             bounds: false,
             leaks: false,
             divisions: false,
+            exchanges: false,
         }
     }
 }

@@ -69,6 +69,10 @@ pub enum ReportKind {
     Leak,
     /// An integer divided by zero.
     DivisionByZero,
+    /// Something came of what a shuffle took from a lane that does not take part.
+    AbsentLane,
+    /// Lanes came to an exchange, or to an instruction of a whole warp, that leaves open what happens then.
+    UndefinedExchange,
 }
 
 impl ReportKind {
@@ -101,6 +105,8 @@ impl ReportKind {
             ReportKind::Uninitialized => "uninitialized",
             ReportKind::Leak => "leak",
             ReportKind::DivisionByZero => "division-by-zero",
+            ReportKind::AbsentLane => "absent-lane",
+            ReportKind::UndefinedExchange => "undefined-exchange",
         }
     }
 
@@ -133,7 +139,9 @@ impl ReportKind {
             | ReportKind::SiblingConflict
             | ReportKind::Uninitialized
             | ReportKind::Leak
-            | ReportKind::DivisionByZero => 0,
+            | ReportKind::DivisionByZero
+            | ReportKind::AbsentLane
+            | ReportKind::UndefinedExchange => 0,
         }
     }
 }

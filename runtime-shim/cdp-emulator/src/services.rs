@@ -20,7 +20,7 @@ pub enum Service {
     AssertFail,
     /// Something without contents takes effect in the lanes that call it. By no name: the loader puts such calls
     /// into functions that are to be checked.
-    Unset(Unset),
+    Unset(Lack, Unset),
     /// A call of the device runtime.
     Device {
         /// Which.
@@ -30,6 +30,15 @@ pub enum Service {
         /// By its `_ptsz` name: the default stream is the calling thread's own.
         per_thread: bool,
     },
+}
+
+/// Why a value has no contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lack {
+    /// A variable that nobody has set.
+    Variable,
+    /// A shuffle took it from a lane that does not take part.
+    Lane,
 }
 
 /// How a value without contents takes effect.
@@ -175,7 +184,7 @@ impl Service {
             Service::Printf | Service::AlignedMalloc => &[8, 8],
             Service::Malloc | Service::Free => &[8],
             Service::AssertFail => &[8, 8, 4, 8, 8],
-            Service::Unset(_) => &[],
+            Service::Unset(..) => &[],
             Service::Device { call, .. } => {
                 CALLS.iter().find(|entry| entry.0 == call).map_or(&[], |entry| entry.3)
             }
@@ -191,7 +200,7 @@ impl Service {
     pub fn keeps_independence(self) -> bool {
         match self {
             // Output is collected a block and put together in order.
-            Service::Printf | Service::AssertFail | Service::Unset(_) => true,
+            Service::Printf | Service::AssertFail | Service::Unset(..) => true,
             Service::Malloc | Service::AlignedMalloc | Service::Free => false,
             // All blocks take from one heap, texts of errors too.
             Service::Device { call, .. } => {

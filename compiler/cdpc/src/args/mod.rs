@@ -500,8 +500,8 @@ pub struct Run {
     /// Run under this many schedules and print how many outcomes there were (CPU device)
     #[arg(long, value_name = "N", conflicts_with_all = ["schedule_seed", "kernel", "trace", "profile", "report"])]
     pub schedules: Option<u64>,
-    /// Look for mistakes that no plain run shows: race, init, bounds, leak, divide, all of these, or
-    /// siblings; several with commas (CPU device)
+    /// Look for mistakes that no plain run shows: race, init, bounds, leak, divide, sync, all of
+    /// these, or siblings; several with commas (CPU device)
     #[arg(long, value_name = "CHECKS", value_parser = parse_checks)]
     pub check: Option<CheckSet>,
     /// Stop after this many thread instructions (CPU device)

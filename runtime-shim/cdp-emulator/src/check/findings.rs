@@ -100,6 +100,38 @@ pub enum Lapse {
     },
     /// A lane comes to an exchange with a mask that does not name it.
     Unnamed,
+    /// Lanes meet whose masks are alike only as far as lanes have not ended.
+    Unlike,
+    /// An instruction on matrices, which is the whole warp's, with lanes missing.
+    Incomplete,
+}
+
+/// Something comes of a value that a shuffle took from a lane which did not take part.
+#[derive(Clone, Copy, Debug)]
+pub struct Absent {
+    /// Which thread took it, by which shuffle.
+    pub taken: SiteRef,
+    /// The lane it was taken from, and where that one was.
+    pub source: u32,
+    /// See `source`.
+    pub whereabouts: Whereabouts,
+    /// What comes of it, and where.
+    pub effect: Unset,
+    /// See `effect`.
+    pub at: SiteRef,
+    /// How often.
+    pub count: u64,
+}
+
+/// Where a lane is that does not take part.
+#[derive(Clone, Copy, Debug)]
+pub enum Whereabouts {
+    /// The block has no such thread.
+    NoThread,
+    /// It has ended.
+    Ended,
+    /// At this instruction.
+    At(SiteRef),
 }
 
 /// All that was found.
@@ -118,6 +150,8 @@ pub struct Findings {
     /// Divisions by zero, by instruction: the first, and how many.
     divisions: Vec<(SiteRef, u64)>,
     lapses: Vec<(Lapse, SiteRef, u64)>,
+    /// Values of lanes that did not take part, by shuffle and by what came of them.
+    absent: Vec<Absent>,
     /// Accesses of host code to what is not its, by place and kind.
     trespasses: Vec<Trespass>,
 }
@@ -276,6 +310,21 @@ impl Findings {
     /// Takes the broken rules, with places and counts.
     pub fn take_lapses(&mut self) -> Vec<(Lapse, SiteRef, u64)> {
         std::mem::take(&mut self.lapses)
+    }
+
+    /// Notes that something comes of a value of a lane that did not take part.
+    pub fn add_absent(&mut self, found: Absent) {
+        let place = |site: &SiteRef| (site.function, site.instruction);
+        let places = |found: &Absent| (place(&found.taken), place(&found.at));
+        match self.absent.iter_mut().find(|known| places(known) == places(&found)) {
+            Some(known) => known.count += found.count,
+            None => self.absent.push(found),
+        }
+    }
+
+    /// Takes them.
+    pub fn take_absent(&mut self) -> Vec<Absent> {
+        std::mem::take(&mut self.absent)
     }
 
     /// Notes an access of host code to what is not its.

@@ -183,6 +183,8 @@ pub struct Collective {
     pub negate: u32,
     /// Sources have 64 bits.
     pub wide: bool,
+    /// Predicate of whether the source has contents, and then of whether the result has, or [`super::NONE`].
+    pub given: u32,
 }
 
 /// Which exchange.

@@ -64,6 +64,10 @@ pub struct UnitLinks {
     pub check_bounds: bool,
     /// Reads of what nobody has written are looked for.
     pub check_init: bool,
+    /// Exchanges that PTX leaves open are looked for.
+    pub check_exchanges: bool,
+    /// Of the function that is decoded next: shuffles, with the predicate of whether their values have contents.
+    pub given: HashMap<u32, ptx::Reg>,
     /// Static variables inside functions.
     pub locals: HashMap<(u32, u32), Target>,
 }

@@ -128,6 +128,12 @@ impl Decoder<'_> {
         Ok(reg.map(|reg| self.narrow_dst(reg)).transpose()?.unwrap_or(NONE))
     }
 
+    /// Where it is said whether what the shuffle at hand moves has contents.
+    fn given(&mut self) -> Result<u32, String> {
+        let given = self.links.given.get(&self.origin).copied();
+        self.optional_pred(given)
+    }
+
     pub(super) fn shfl(&mut self, s: &Shfl) -> Decoded {
         let collective = Collective {
             kind: CollectiveKind::Shfl(s.mode),
@@ -139,6 +145,7 @@ impl Decoder<'_> {
             p: self.optional_pred(s.pred)?,
             negate: 0,
             wide: false,
+            given: self.given()?,
         };
         self.push_collective(collective)
     }
@@ -162,6 +169,7 @@ impl Decoder<'_> {
             p: if ballot { NONE } else { self.pred_dst(dst)? },
             negate,
             wide: false,
+            given: NONE,
         };
         self.push_collective(collective)
     }
@@ -179,6 +187,7 @@ impl Decoder<'_> {
             p: self.optional_pred(*pred)?,
             negate: 0,
             wide,
+            given: NONE,
         };
         self.push_collective(collective)
     }
@@ -195,6 +204,7 @@ impl Decoder<'_> {
             p: NONE,
             negate: 0,
             wide: false,
+            given: NONE,
         };
         self.push_collective(collective)
     }
@@ -210,6 +220,7 @@ impl Decoder<'_> {
             p: self.pred_dst(pred)?,
             negate: 0,
             wide: false,
+            given: NONE,
         };
         self.push_collective(collective)
     }

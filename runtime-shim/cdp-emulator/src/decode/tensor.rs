@@ -25,7 +25,18 @@ impl Decoder<'_> {
         let mask = self.constant(u64::from(u32::MAX), false);
         let [a, b, c, d, p] = [NONE; 5];
         let kind = CollectiveKind::Matrix;
-        self.push_collective(Collective { kind, mask, a, b, c, d, p, negate: 0, wide: false })
+        self.push_collective(Collective {
+            kind,
+            mask,
+            a,
+            b,
+            c,
+            d,
+            p,
+            negate: 0,
+            wide: false,
+            given: NONE,
+        })
     }
 
     pub(super) fn mma(&mut self, mma: &Mma) -> Decoded {

@@ -415,10 +415,11 @@ impl Verifier<'_> {
     }
 
     fn collective(&self, collective: &Collective) -> Checked {
-        let Collective { mask, a, b, c, d, p, wide, .. } = *collective;
+        let Collective { mask, a, b, c, d, p, wide, given, .. } = *collective;
         self.optional(mask, Shape::Narrow)?;
         self.optional(d, Shape::Narrow)?;
         self.optional(p, Shape::Pred)?;
+        self.optional(given, Shape::Pred)?;
         match collective.kind {
             CollectiveKind::Vote(_) => self.is(a, Shape::Pred),
             CollectiveKind::Elect | CollectiveKind::Matrix => Ok(()),

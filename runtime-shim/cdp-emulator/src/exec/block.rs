@@ -200,6 +200,7 @@ fn start_warp(
     warp.spins = 0;
     warp.spun = 0;
     warp.rounds = (0, 0);
+    warp.absences.clear();
     warp.votes = 0;
     warp.spinning = false;
     warp.arrived = 0;
@@ -302,9 +303,7 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
                 if let Err(fault) = barrier::complete_ready(machine, block) {
                     return BlockStop::Fault(fault);
                 }
-                for warp in &mut block.warps {
-                    collective::complete(machine, warp, &mut block.state);
-                }
+                collective::complete_all(machine, block);
                 if block.warps[index].next_random() & 1 != 0 || count == 1 {
                     return BlockStop::Slice;
                 }
@@ -318,9 +317,7 @@ pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> Bloc
                     Err(fault) => return BlockStop::Fault(fault),
                 }
                 // Whom this warp waits for may itself only wait for the rest of its lanes.
-                for warp in &mut block.warps {
-                    collective::complete(machine, warp, &mut block.state);
-                }
+                collective::complete_all(machine, block);
                 if spinning_turns > count {
                     return BlockStop::Spin;
                 }
@@ -359,11 +356,7 @@ fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box
     if barrier::complete_ready(machine, block)? {
         return Ok(None);
     }
-    let mut progress = false;
-    for warp in &mut block.warps {
-        progress |= collective::complete(machine, warp, &mut block.state);
-    }
-    if progress {
+    if collective::complete_all(machine, block) {
         return Ok(None);
     }
     if block.cluster.is_some() {

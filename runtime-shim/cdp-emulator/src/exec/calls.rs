@@ -4,11 +4,11 @@ use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::path::{self, Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, write_row};
-use super::{Block, Frame, Machine, Path, PathState, Step, Warp, door, print, rows};
+use super::{Block, Frame, Machine, Path, PathState, Step, Warp, absent, door, print, rows};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
 use crate::memory::space;
 use crate::report::ReportKind;
-use crate::services::Service;
+use crate::services::{Lack, Service};
 
 /// Bytes of stack that a call takes besides the callee's local variables.
 pub const CALL_BYTES: u32 = 16;
@@ -59,8 +59,11 @@ fn call_any<'m>(
         return Ok(Next::Continue);
     }
     let call = &run.function.calls[inst.imm as usize];
-    if let Callee::Service(Service::Unset(unset)) = call.callee {
-        door::unset(machine, block, warp, run, active, unset);
+    if let Callee::Service(Service::Unset(lack, unset)) = call.callee {
+        match lack {
+            Lack::Variable => door::unset(machine, block, warp, run, active, unset),
+            Lack::Lane => absent::tell(machine, block, warp, &run.path, active, unset),
+        }
         run.path.pc += 1;
         return Ok(Next::Continue);
     }

@@ -10,10 +10,10 @@ use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
 use super::rows::{lanes_of, read_row, set_pred, write_row};
-use super::{Block, Path, PathState, Step, Warp, door};
+use super::{Block, Machine, Path, PathState, Step, Warp, absent, door};
 use crate::alu::float::min_max;
-use crate::check::block::BlockState;
-use crate::code::{Collective, CollectiveKind, Inst, NONE};
+use crate::check::findings::Lapse;
+use crate::code::{Collective, CollectiveKind, Inst, NONE, Op};
 use crate::report::ReportKind;
 
 /// What masks of lanes are.
@@ -25,26 +25,56 @@ struct Gathered {
     b: [u32; 32],
     c: [u32; 32],
     members: [u32; 32],
+    /// Lanes whose source has contents, as far as that is followed.
+    given: u32,
+}
+
+impl Gathered {
+    fn of(members: [u32; 32]) -> Gathered {
+        Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members, given: u32::MAX }
+    }
 }
 
 /// Results by lane.
 struct Results {
     value: [u32; 32],
     pred: u32,
+    /// Lanes whose result has contents.
+    given: u32,
+    /// Of shuffles, the lane whose value it is.
+    source: [u8; 32],
+    /// Lanes whose source does not take part.
+    absent: u32,
 }
 
-/// The lanes that an exchange's own masks do not name: a GPU makes up what they get, and who waits for whom.
-pub fn unnamed(run: &Running<'_>, inst: &Inst, active: u32) -> u32 {
-    let row = match inst.op {
-        crate::code::Op::Collective => run.function.collectives[inst.imm as usize].mask,
-        _ => inst.a,
+/// What lanes that come to an exchange do which PTX leaves open, and which of them do it.
+pub fn lapses(warp: &Warp, run: &Running<'_>, inst: &Inst, active: u32) -> [(Lapse, u32); 3] {
+    let (row, kind) = match inst.op {
+        Op::Collective => {
+            let collective = &run.function.collectives[inst.imm as usize];
+            (collective.mask, Some(collective.kind))
+        }
+        _ => (inst.a, None),
     };
     if row == NONE {
-        return 0;
+        return [(Lapse::Unnamed, 0); 3];
     }
     let masks = given_masks(run.regs, row, active);
-    let left_out = lanes_of(active).filter(|&lane| masks[lane] >> lane & 1 == 0);
-    left_out.fold(0, |lanes, lane| lanes | 1 << lane)
+    let unnamed = lanes_of(active).filter(|&lane| masks[lane] >> lane & 1 == 0);
+    let unnamed = unnamed.fold(0, |lanes, lane| lanes | 1 << lane);
+    let [mut unlike, mut incomplete] = [0; 2];
+    // Those of several paths are looked at when they meet.
+    if all_here(warp, &masks, active) {
+        let first = masks[active.trailing_zeros() as usize & 31];
+        let others = lanes_of(active).filter(|&lane| masks[lane] != first);
+        unlike = others.fold(0, |lanes, lane| lanes | 1 << lane);
+        incomplete = if is_incomplete(kind, warp) { active } else { 0 };
+    }
+    [(Lapse::Unnamed, unnamed), (Lapse::Unlike, unlike), (Lapse::Incomplete, incomplete)]
+}
+
+fn is_incomplete(kind: Option<CollectiveKind>, warp: &Warp) -> bool {
+    kind == Some(CollectiveKind::Matrix) && warp.live != u32::MAX
 }
 
 /// `bar.warp.sync`
@@ -78,9 +108,10 @@ pub fn exchange(warp: &mut Warp, run: &mut Running<'_>, inst: &Inst, active: u32
         }
     }
     // Those of one mask at one place take part, whether it names them or not.
-    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members: [active; 32] };
+    let mut gathered = Gathered::of([active; 32]);
     gather(run.regs, collective, active, &mut gathered);
     let results = compute(collective, &gathered, active, active);
+    note_absent(warp, &run.path, collective, active, &results);
     scatter(run.regs, collective, active, &results);
     run.path.pc += 1;
     Ok(Next::Continue)
@@ -180,13 +211,22 @@ pub fn waiters(machine: &super::Machine, warp: &Warp, path: &Path) -> Vec<(u32, 
     groups.map(|(lanes, named)| (lanes, text(named))).collect()
 }
 
-/// Completes the exchanges whose members have all come along different paths. True if there were
-/// any. To be called when no lane of the warp can run.
-pub fn complete(
-    machine: &super::Machine,
-    warp: &mut Warp,
-    state: &mut Option<Box<BlockState>>,
-) -> bool {
+/// Completes the exchanges of a block's warps whose members have all come along different paths. True if there were
+/// any. To be called when no lane of these warps can run.
+pub fn complete_all(machine: &Machine, block: &mut Block) -> bool {
+    let mut any = false;
+    for index in 0..block.warps.len() {
+        if block.warps[index].paths.iter().all(|path| path.state != PathState::Collective) {
+            continue;
+        }
+        let mut warp = block.take_warp(index);
+        any |= complete(machine, block, &mut warp);
+        block.put_warp(index, warp);
+    }
+    any
+}
+
+fn complete(machine: &Machine, block: &mut Block, warp: &mut Warp) -> bool {
     let waiting: Vec<usize> =
         (0..warp.paths.len()).filter(|&i| warp.paths[i].state == PathState::Collective).collect();
     let mut members = [0u32; 32];
@@ -204,7 +244,13 @@ pub fn complete(
     if ready == 0 {
         return false;
     }
-    if let Some(state) = state.as_deref_mut() {
+    for &index in &waiting {
+        let path = warp.paths[index];
+        door::met(machine, block, warp, &path, || {
+            lapses_of(&members, &kinds, warp, path.mask & ready)
+        });
+    }
+    if let Some(state) = block.state.as_deref_mut() {
         let synced = lanes_of(ready).filter(|&lane| kinds[lane] == Some(None));
         let synced = synced.fold(0, |lanes, lane| lanes | 1 << lane);
         // Exchanges order no memory (CUDA C++ Programming Guide, "Warp Shuffle Functions").
@@ -214,6 +260,22 @@ pub fn complete(
     }
     finish(machine, warp, &waiting, ready, members);
     true
+}
+
+/// What lanes that meet at last do which PTX leaves open.
+fn lapses_of(
+    members: &[u32; 32],
+    kinds: &[Option<Option<CollectiveKind>>; 32],
+    warp: &Warp,
+    lanes: u32,
+) -> [(Lapse, u32); 2] {
+    let those = |test: &dyn Fn(usize) -> bool| {
+        lanes_of(lanes).filter(|&lane| test(lane)).fold(0, |lanes, lane| lanes | 1 << lane)
+    };
+    let others = |lane: usize| lanes_of(members[lane] & warp.live);
+    let unlike = those(&|lane| others(lane).any(|other| members[other] != members[lane]));
+    let incomplete = those(&|lane| is_incomplete(kinds[lane].flatten(), warp));
+    [(Lapse::Unlike, unlike), (Lapse::Incomplete, incomplete)]
 }
 
 /// The lanes of which all that they name wait with the same members at the same.
@@ -235,7 +297,7 @@ fn finish(
     ready: u32,
     members: [u32; 32],
 ) {
-    let mut gathered = Gathered { a: [0; 32], b: [0; 32], c: [0; 32], members };
+    let mut gathered = Gathered::of(members);
     let collective_of = |warp: &Warp, path: &Path| {
         let function = &machine.functions[warp.frame(path).function as usize];
         let inst = &function.code[path.pc as usize];
@@ -251,6 +313,15 @@ fn finish(
             // SAFETY: the frame's words lie in `regs`.
             let regs = unsafe { warp.regs.as_ptr().add(base) };
             gather(regs, &collective, path.mask & ready, &mut gathered);
+        }
+    }
+    // While all are where they wait.
+    for &index in waiting {
+        let path = warp.paths[index];
+        let lanes = path.mask & ready;
+        if let Some(collective) = collective_of(warp, &path).filter(|c| c.given != NONE) {
+            let results = compute(&collective, &gathered, ready, lanes);
+            note_absent(warp, &path, &collective, lanes, &results);
         }
     }
     for &index in waiting {
@@ -299,6 +370,20 @@ fn merge(warp: &mut Warp) {
     }
 }
 
+/// Keeps what is to be told if something comes of values without contents.
+fn note_absent(warp: &mut Warp, path: &Path, collective: &Collective, lanes: u32, of: &Results) {
+    if collective.given == NONE {
+        return;
+    }
+    for lane in lanes_of(lanes & !of.given) {
+        let source = u32::from(of.source[lane]);
+        match of.absent >> lane & 1 {
+            0 => absent::inherit(warp, lane as u32, source),
+            _ => absent::take(warp, path, lane as u32, source),
+        }
+    }
+}
+
 fn gather(regs: *const u32, collective: &Collective, lanes: u32, out: &mut Gathered) {
     for lane in lanes_of(lanes) {
         // SAFETY: decoded rows and predicates.
@@ -310,6 +395,10 @@ fn gather(regs: *const u32, collective: &Collective, lanes: u32, out: &mut Gathe
                 }
                 CollectiveKind::Elect | CollectiveKind::Matrix => {}
                 CollectiveKind::Shfl(_) => {
+                    if collective.given != NONE {
+                        let given = *regs.add(collective.given as usize) >> lane & 1;
+                        out.given = out.given & !(1 << lane) | given << lane;
+                    }
                     out.a[lane] = read_row(regs, collective.a, false, lane);
                     out.b[lane] = read_row(regs, collective.b, false, lane) as u32;
                     out.c[lane] = read_row(regs, collective.c, false, lane) as u32;
@@ -332,11 +421,15 @@ fn scatter(regs: *mut u32, collective: &Collective, lanes: u32, results: &Result
     if collective.p != NONE {
         set_pred(regs, collective.p, results.pred, lanes);
     }
+    if collective.given != NONE {
+        set_pred(regs, collective.given, results.given, lanes);
+    }
 }
 
 /// Results of an exchange among `lanes`, for those of them that are `here`, at one place.
 fn compute(collective: &Collective, g: &Gathered, lanes: u32, here: u32) -> Results {
-    let mut results = Results { value: [0; 32], pred: 0 };
+    let mut results =
+        Results { value: [0; 32], pred: 0, given: u32::MAX, source: [0; 32], absent: 0 };
     for lane in lanes_of(here) {
         let group = g.members[lane] & lanes;
         match collective.kind {
@@ -346,6 +439,10 @@ fn compute(collective: &Collective, g: &Gathered, lanes: u32, here: u32) -> Resu
                 // CUDA leaves open what a lane gives that does not take part; an H200's give 0.
                 let gives = (group | here) >> from & 1 != 0;
                 let value = if gives { g.a[from as usize] } else { 0 };
+                results.source[lane] = from as u8;
+                results.absent |= u32::from(!gives) << lane;
+                let given = gives && g.given >> from & 1 != 0;
+                results.given &= !(u32::from(!given) << lane);
                 results.value[lane] = value as u32;
                 results.pred |= u32::from(valid) << lane;
             }

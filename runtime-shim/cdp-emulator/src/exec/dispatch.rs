@@ -42,7 +42,8 @@ pub fn execute<'m>(
         }
         Op::WarpSync | Op::Collective if active != 0 => {
             if machine.watch.is_some() {
-                door::unnamed(machine, block, warp, run, collective::unnamed(run, inst, active));
+                let lapses = || collective::lapses(warp, run, inst, active);
+                door::met(machine, block, warp, &run.path, lapses);
             }
             return match inst.op {
                 Op::WarpSync => collective::warp_sync(block, warp, run, inst, active),

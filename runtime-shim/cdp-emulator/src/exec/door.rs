@@ -460,14 +460,21 @@ pub fn divided(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>,
     }
 }
 
-/// Lanes come to an exchange with masks that do not name them.
-pub fn unnamed(machine: &Machine, block: &Block, warp: &Warp, run: &Running<'_>, lanes: u32) {
-    if lanes == 0 {
-        return;
-    }
-    let site = path::site(block, warp, &run.path, lanes.trailing_zeros());
-    if let Some(mut watch) = machine.watch().filter(|watch| watch.checks.races) {
-        watch.findings.add_lapse(Lapse::Unnamed, site, lanes.count_ones());
+/// Notes what lanes of a path that come to an exchange, or meet at it, do which PTX leaves open.
+pub fn met<const N: usize>(
+    machine: &Machine,
+    block: &Block,
+    warp: &Warp,
+    path: &Path,
+    lapses: impl FnOnce() -> [(Lapse, u32); N],
+) {
+    let Some(mut watch) = machine.watch() else { return };
+    for (lapse, lanes) in lapses() {
+        let asked = watch.checks.exchanges || lapse == Lapse::Unnamed && watch.checks.races;
+        if lanes != 0 && asked {
+            let site = path::site(block, warp, path, lanes.trailing_zeros());
+            watch.findings.add_lapse(lapse, site, lanes.count_ones());
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! that changes the device (launches, device malloc) is asked for through [`BlockStop::Service`] and
 //! done by the scheduler. So blocks that ask for nothing can run on several host threads.
 
+mod absent;
 mod address;
 pub mod atomics;
 pub mod barrier;
@@ -360,6 +361,8 @@ pub struct Warp {
     pub spinning: bool,
     /// Random state for seeded schedules.
     pub random: u64,
+    /// By lane, what it had of a lane that did not take part in a shuffle, once there is such a thing.
+    pub absences: Vec<Option<absent::Absence>>,
     /// Lanes that arrived at the barrier of the cluster and have not waited.
     pub arrived: u32,
     /// Those of them that arrived in an odd phase.

@@ -23,6 +23,7 @@ use crate::api::{ModuleId, Source};
 use crate::decode::{self, UnitLinks};
 use crate::error::{Error, PtxPlace};
 use crate::exec::Machine;
+use crate::services::Lack;
 
 /// A shared variable of a module.
 struct SharedVariable {
@@ -136,6 +137,7 @@ impl Loader<'_> {
             unit.links.check_divisions = self.machine.checks.divisions;
             unit.links.check_bounds = self.machine.checks.bounds;
             unit.links.check_init = self.machine.checks.uninitialized;
+            unit.links.check_exchanges = self.machine.checks.exchanges;
         }
         self.shared.push(SharedVariable {
             name: "the system's part".to_string(),
@@ -148,8 +150,13 @@ impl Loader<'_> {
     fn decode_functions(&mut self, unit_base: u32) -> Result<(), Error> {
         for &(u, id, number) in &self.defined {
             let unit = &mut self.units[u];
+            unit.links.given.clear();
             if unit.links.check_init {
-                unset::watch(&mut unit.module, id, &mut unit.links);
+                unset::watch(&mut unit.module, id, &mut unit.links, Lack::Variable);
+            }
+            // Last, because it names instructions by their number.
+            if unit.links.check_exchanges {
+                unset::watch(&mut unit.module, id, &mut unit.links, Lack::Lane);
             }
             let function = decode::decode(&unit.module, id, unit_base + u as u32, &unit.links)
                 .map_err(|refusal| Error::Unsupported {

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use super::Core;
 use crate::check::Origin;
 use crate::check::bounds::Stray;
-use crate::check::findings::{Conflict, Finding, Home, Lapse, Relation, Side, Unseen, Unwritten};
+use crate::check::findings::{Conflict, Finding, Home, Relation, Side, Unseen, Unwritten};
 use crate::check::host::Trespass;
 use crate::check::record::Strength;
 use crate::code::Async;
 use crate::exec::checks::RELEASE_HELP;
-use crate::exec::collective::NAMES_ITSELF;
 use crate::exec::shared_text;
 use crate::memory::{AllocKind, Record, SiteRef, place_text};
 use crate::report::{Bytes, Related, Report, ReportKind, SourceLine};
@@ -59,6 +58,7 @@ impl Core {
         reports.extend(self.unwritten());
         reports.extend(self.divisions());
         reports.extend(self.lapses());
+        reports.extend(self.absent());
         reports.extend(self.strays());
         reports.extend(self.trespasses());
         for report in &mut reports {
@@ -70,7 +70,7 @@ impl Core {
     }
 
     /// A report without anything but a sentence and a place.
-    fn note(&self, kind: ReportKind, message: String, site: Option<SiteRef>) -> Report {
+    pub(super) fn note(&self, kind: ReportKind, message: String, site: Option<SiteRef>) -> Report {
         Report {
             kind,
             message,
@@ -192,32 +192,6 @@ impl Core {
                 "division of an integer by zero".to_string(),
                 Some(site),
             )
-        };
-        found.into_iter().map(report).collect()
-    }
-
-    /// Broken rules, as reports.
-    fn lapses(&mut self) -> Vec<Report> {
-        let found = self.watch_mut().map(|w| w.findings.take_lapses()).unwrap_or_default();
-        let report = |(lapse, site, count): (Lapse, SiteRef, u64)| {
-            let (kind, message, help) = match lapse {
-                Lapse::NotBegun { writes } => (
-                    ReportKind::Race,
-                    format!(
-                        "shared memory of another block of the cluster is {} here, and nothing tells that the block has \
-                         begun",
-                        if writes { "written" } else { "read" }
-                    ),
-                    "cluster.sync(), or barrier.cluster.arrive.relaxed and barrier.cluster.wait, comes before the first \
-                     access to another block's shared memory",
-                ),
-                Lapse::Unnamed => (
-                    ReportKind::InvalidInstruction,
-                    "a lane comes here that its own mask of lanes does not name".to_owned(),
-                    NAMES_ITSELF,
-                ),
-            };
-            Report { help: Some(help.into()), count, ..self.note(kind, message, Some(site)) }
         };
         found.into_iter().map(report).collect()
     }

@@ -21,6 +21,7 @@ mod edges;
 mod findings;
 pub mod graphs;
 mod grids;
+mod lapses;
 mod nodes;
 mod pool;
 pub mod profile;

@@ -32,6 +32,8 @@ pub struct CheckSet {
     pub leak: bool,
     /// `divide`: integers divided by zero.
     pub divide: bool,
+    /// `sync`: exchanges between lanes of a warp whose result PTX leaves open.
+    pub sync: bool,
     /// `siblings`: conflicts between grids that one block launched into one stream.
     pub siblings: bool,
 }
@@ -43,7 +45,7 @@ impl CheckSet {
     }
 
     /// The names of the checks, for messages.
-    pub const NAMES: &str = "race, init, bounds, leak, divide, siblings or all";
+    pub const NAMES: &str = "race, init, bounds, leak, divide, sync, siblings or all";
 
     /// A list of names with commas. `all` is everything that is a mistake of the program.
     ///
@@ -58,10 +60,11 @@ impl CheckSet {
                 "bounds" => set.bounds = true,
                 "leak" => set.leak = true,
                 "divide" => set.divide = true,
+                "sync" => set.sync = true,
                 "all" => {
                     let siblings = set.siblings;
-                    let (races, init, bounds, leak, divide) = (true, true, true, true, true);
-                    set = CheckSet { races, init, bounds, leak, divide, siblings };
+                    let [races, init, bounds, leak, divide, sync] = [true; 6];
+                    set = CheckSet { races, init, bounds, leak, divide, sync, siblings };
                 }
                 "siblings" => set.siblings = true,
                 other => return Err(other.to_string()),
@@ -78,6 +81,7 @@ impl CheckSet {
             (self.bounds, "bounds"),
             (self.leak, "leak"),
             (self.divide, "divide"),
+            (self.sync, "sync"),
             (self.siblings, "siblings"),
         ];
         let chosen: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
@@ -280,6 +284,7 @@ impl CpuOptions {
                 bounds: self.checks.bounds,
                 leaks: self.checks.leak,
                 divisions: self.checks.divide,
+                exchanges: self.checks.sync,
                 ..Checks::default()
             },
             ..Config::default()
