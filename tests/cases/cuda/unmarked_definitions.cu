@@ -36,6 +36,46 @@ int Plain::twice() const { return 2 * value; }
 __host__ __device__ int later(int x);
 int later(int x) { return x + 1; }
 
+// Destructors, and functions whose type stands behind them.
+template <class T> struct Adds {
+    __host__ __device__ Adds(T *to) : to(to) {}
+    __host__ __device__ ~Adds();
+    __host__ __device__ auto twice() const -> T;
+    T *to;
+};
+template <class T> Adds<T>::~Adds()
+{
+    *to += 1;
+}
+template <class T> auto Adds<T>::twice() const -> T { return *to * 2; }
+
+struct AddsMore {
+    __host__ __device__ ~AddsMore();
+    int *to;
+};
+AddsMore::~AddsMore() { *to += 10; }
+
+struct AddsLane {
+    __device__ ~AddsLane() noexcept;
+    __device__ auto lane() const -> int;
+    int *to;
+};
+AddsLane::~AddsLane() noexcept { *to += 100 * lane(); }
+auto AddsLane::lane() const -> int { return threadIdx.x & 31; }
+
+__host__ __device__ auto thrice(int x) -> int;
+auto thrice(int x) -> int { return 3 * x; }
+
+__host__ __device__ int added(int start)
+{
+    {
+        Adds<int> one{&start};
+        AddsMore ten{&start};
+        start += thrice(one.twice());
+    }
+    return start;
+}
+
 template <class T> __host__ __device__ int show(const char *where, Pair<T> p)
 {
     p.first() += 3;
@@ -53,11 +93,19 @@ __global__ void kernel()
     Plain plain{5};
     if (threadIdx.x == 3)
         printf("lane %d\n", plain.lane());
+    int sum = added(4);
+    {
+        AddsLane lane{&sum};
+        sum += lane.lane();
+    }
+    if (threadIdx.x == 3)
+        printf("sum %d\n", sum);
 }
 
 int main()
 {
     show("host", Pair<float>(4));
+    printf("sum %d\n", added(5));
     kernel<<<1, 4>>>();
     return cudaDeviceSynchronize();
 }

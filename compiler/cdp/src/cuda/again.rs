@@ -16,7 +16,7 @@ use super::functors;
 use super::lenient::{self, Lenient};
 use super::messages::{Line, Severity};
 use super::spelling::is_word;
-use super::{as_clang_takes_it, own_as_clang_takes_it, shared};
+use super::{as_clang_takes_it, own_as_clang_takes_it, shared, unmarked};
 use crate::error::Error;
 
 /// How often clang is asked again: each time it may see templates that it did not reach before.
@@ -245,6 +245,7 @@ fn is_installed(path: &Path, request: &ClangRequest) -> bool {
 /// Files that messages name when there are errors, and where in them clang refused something that has a cure.
 fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
     let mut files: BTreeMap<PathBuf, Places> = BTreeMap::new();
+    let mut of_destructor = false;
     for line in messages.lines() {
         // What a file lacks may be a matter of one that includes it.
         if let Some(above) = line.strip_prefix("In file included from ") {
@@ -258,7 +259,14 @@ fn refused(messages: &str) -> BTreeMap<PathBuf, Places> {
         }
         if let Some(place) = line.place {
             let places = files.entry(PathBuf::from(place.file)).or_default();
-            let cure = cure_of(line.text).filter(|_| line.severity == Severity::Error);
+            let cure = match line.severity {
+                Severity::Error => {
+                    of_destructor = unmarked::is_of_destructor(line.text);
+                    cure_of(line.text)
+                }
+                _ => std::mem::take(&mut of_destructor)
+                    .then_some(Cure::Lenient(Lenient::UnmarkedDestructor)),
+            };
             places.extend(cure.map(|cure| (place.at, cure)));
         }
     }

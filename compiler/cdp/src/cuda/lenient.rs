@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::spelling::is_word;
-use super::unmarked::{Marks, end_of_declarator};
+use super::unmarked::{Marks, calls_device, of_destructor, of_destructor_around, place_of_marks};
 
 /// Has clang take templates without marks for functions of both sides, as nvcc does in functions of both sides.
 pub(super) const TEMPLATES_OF_BOTH: &str = "-foffload-implicit-host-device-templates";
@@ -41,6 +41,10 @@ pub(super) enum Lenient {
     TemplateWord,
     /// A function of both sides, or one of device code in a class, is defined without its marks.
     Unmarked(Marks),
+    /// So is a destructor.
+    UnmarkedDestructor,
+    /// The same, where its body is what is refused.
+    AroundUnmarked,
     /// A pragma about unrolling without a loop, or that says what another has said or cannot be, which nvcc passes over.
     Unroll,
 }
@@ -86,6 +90,8 @@ impl Lenient {
             Some(Lenient::OwnDefault)
         } else if WITHOUT_TEMPLATE.iter().any(|text| starts(text)) {
             Some(Lenient::TemplateWord)
+        } else if calls_device(message) {
+            Some(Lenient::AroundUnmarked)
         } else if let Some(marks) = Marks::of(message) {
             Some(Lenient::Unmarked(marks))
         } else if UNROLLS_NOTHING.iter().any(|text| starts(text)) {
@@ -142,7 +148,14 @@ impl Lenient {
                 Some((name..name, "template ".into()))
             }
             Lenient::Unmarked(marks) => {
-                let end = end_of_declarator(text, at)?;
+                let end = place_of_marks(text, at)?;
+                Some((end..end, marks.written().into()))
+            }
+            Lenient::UnmarkedDestructor | Lenient::AroundUnmarked => {
+                let (end, marks) = match self {
+                    Lenient::AroundUnmarked => of_destructor_around(text, at)?,
+                    _ => of_destructor(text, at)?,
+                };
                 Some((end..end, marks.written().into()))
             }
             Lenient::Unroll => unrolls(text, at).map(|line| (line, String::new())),

@@ -1,6 +1,8 @@
 //! Definitions without the marks (`__host__`, `__device__`) of their declarations, which nvcc gives them: they are written
 //! behind the declarator when clang reads the file again ([`super::lenient`]), where they are in nobody's way.
 
+use super::spelling::is_word;
+
 /// The marks that a definition lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marks {
@@ -34,9 +36,10 @@ impl Marks {
     }
 }
 
-/// Where the declarator of a function ends whose name begins at a place: in front of its body, of what a constructor
-/// initialises, or of the end of the declaration. `None` if its type stands behind it, where marks are the type's.
-pub(super) fn end_of_declarator(text: &str, at: usize) -> Option<usize> {
+/// Where the marks of a function go whose name begins at a place: behind its declarator, which is in front of its body, of
+/// what a constructor initialises, or of the end of the declaration. In front of its `auto` if its type stands behind it,
+/// where marks are the type's.
+pub(super) fn place_of_marks(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     // The name of `operator()` has parentheses itself.
     let call = rest.strip_prefix("operator").map(str::trim_start);
@@ -49,7 +52,7 @@ pub(super) fn end_of_declarator(text: &str, at: usize) -> Option<usize> {
             '/' if rest.starts_with("//") => rest.find('\n')?,
             '/' if rest.starts_with("/*") => rest.find("*/")? + 2,
             ':' if rest.starts_with("::") => 2,
-            '-' if depth == 0 => return None,
+            '-' if depth == 0 => return in_front_of_auto(text, at),
             '{' | ':' | ';' | '=' if depth == 0 => return Some(place),
             other => {
                 match other {
@@ -63,15 +66,95 @@ pub(super) fn end_of_declarator(text: &str, at: usize) -> Option<usize> {
     }
 }
 
+fn in_front_of_auto(text: &str, at: usize) -> Option<usize> {
+    let place = text[..at].rfind("auto").filter(|place| is_whole_word(text, *place, 4))?;
+    (!text[place..at].contains([';', '{', '}'])).then_some(place)
+}
+
+fn is_whole_word(text: &str, at: usize, length: usize) -> bool {
+    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte));
+    let bytes = text.as_bytes();
+    !is_part(at.checked_sub(1).and_then(|before| bytes.get(before)))
+        && !is_part(bytes.get(at + length))
+}
+
+/// Whether an error of clang's is about a destructor that is the host's, because its definition lacks marks: the next note
+/// says where it is.
+pub(super) fn is_of_destructor(message: &str) -> bool {
+    message.starts_with("reference to __host__ function '~")
+}
+
+/// Whether an error of clang's is about a function of the host that calls one of the device: a destructor may be that, whose
+/// definition lacks marks.
+pub(super) fn calls_device(message: &str) -> bool {
+    message.starts_with("reference to __device__ function '")
+        && message.ends_with("' in __host__ function")
+}
+
+/// Where the marks go of the destructor that is defined outside of its class around a place.
+pub(super) fn of_destructor_around(text: &str, at: usize) -> Option<(usize, Marks)> {
+    let name = text[..at].rfind("::~")? + 2;
+    let found = of_destructor(text, name)?;
+    let body = text.get(found.0..at)?;
+    let mut depth = 0;
+    let is_open = body.bytes().all(|byte| {
+        depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+        depth > 0
+    });
+    (is_open && !body.is_empty()).then_some(found)
+}
+
+/// Where the marks of a destructor go that clang says is declared at a place: of its definition outside of the class. Which
+/// they are is read off its declaration.
+pub(super) fn of_destructor(text: &str, at: usize) -> Option<(usize, Marks)> {
+    let name = text.get(at..)?.strip_prefix('~')?;
+    let length = 1 + name.bytes().take_while(|byte| is_word(*byte)).count();
+    let name = &text[at..at + length];
+    let is_outside = |place: usize| text[..place].trim_end().ends_with("::");
+    let named = || {
+        let places = text.match_indices(name).map(|found| found.0);
+        places.filter(|place| !text.as_bytes().get(place + length).is_some_and(|b| is_word(*b)))
+    };
+    let definition = if is_outside(at) { at } else { named().find(|place| is_outside(*place))? };
+    let declaration = named().find(|place| !is_outside(*place));
+    let before = declaration.map_or("", |place| {
+        let start = text[..place].rfind([';', '{', '}']).map_or(0, |end| end + 1);
+        &text[start..place]
+    });
+    let device_alone = before.contains("__device__") && !before.contains("__host__");
+    let marks = if device_alone { Marks::Device } else { Marks::Both };
+    Some((place_of_marks(text, definition)?, marks))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn declarators_end_before_the_body() {
+    fn destructors_have_the_marks_of_their_declarations() {
+        let text = "struct A { __host__ __device__ ~A(); };\nA::~A() noexcept {}\nstruct AB { __device__ ~AB(); };\n\
+                    AB::~AB()\n{}\n";
+        let found =
+            |at: usize| of_destructor(text, at).map(|(end, marks)| (&text[end..][..2], marks));
+        assert_eq!(found(text.find("~A()").unwrap()), Some(("{}", Marks::Both)));
+        assert_eq!(found(text.rfind("~A()").unwrap()), Some(("{}", Marks::Both)));
+        assert_eq!(found(text.rfind("~AB()").unwrap()), Some(("{}", Marks::Device)));
+        assert_eq!(found(0), None);
+        let text =
+            "struct A { __device__ ~A(); };\nA::~A() { if (x) { y(); } z(); }\nvoid f() { g(); }";
+        let around = |at: &str| of_destructor_around(text, text.find(at).unwrap());
+        let place = text.find("{ if").unwrap();
+        assert_eq!(around("y()"), Some((place, Marks::Device)));
+        assert_eq!(around("z()"), Some((place, Marks::Device)));
+        assert_eq!(around("g()"), None);
+        assert_eq!(of_destructor("struct A { ~A() {} };", 11), None);
+    }
+
+    #[test]
+    fn marks_stand_before_the_body() {
         let ends = |text: &str, at: &str| {
             let place = text.find(at).unwrap();
-            end_of_declarator(text, place).map(|end| text[end..].to_owned())
+            place_of_marks(text, place).map(|end| text[end..].to_owned())
         };
         for (text, at, behind) in [
             ("int f(int a = g(1)) { h(); }", "f(", "{ h(); }"),
@@ -84,7 +167,10 @@ mod tests {
         ] {
             assert_eq!(ends(text, at).as_deref(), Some(behind), "{text}");
         }
-        assert_eq!(ends("auto f() -> n::T { }", "f("), None);
+        for text in ["auto f() -> n::T { }", "auto A<int>::f(int a) const -> T\n{}"] {
+            assert_eq!(ends(text, "f(").as_deref(), Some(text));
+        }
+        assert_eq!(ends("int auto_f() -> int;", "auto_f"), None);
         assert_eq!(ends("int f", "f"), None);
         assert_eq!(ends("int f(int", "f"), None);
     }
