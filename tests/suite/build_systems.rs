@@ -25,6 +25,8 @@ pub fn trials() -> Vec<Trial> {
         trial("build_systems::cmake".into(), cmake),
         trial("build_systems::cmake_of_cu".into(), cmake_of_cu)
             .with_ignored_flag(!crate::cuda::has_clang()),
+        trial("build_systems::cmake_of_cuda".into(), cmake_of_cuda)
+            .with_ignored_flag(!crate::cuda::has_clang()),
     ]
 }
 
@@ -338,6 +340,62 @@ add_cdp_executable(program main.cu part.cu DEFINITIONS PLUS=1)\n",
             return Err(format!("with {number} the build made {made:?}").into());
         }
         let program = project.checkout.path(&format!("{PROJECT}/build/program"));
+        let output = run_limited(Command::new(program).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
+        crate::support::same("output", &String::from_utf8_lossy(&output.stdout), text)?;
+    }
+    Ok(())
+}
+
+/// Programs of projects that know nothing of `cdpc`, which is CMake's CUDA compiler: one whose device code is linked as a
+/// whole, with a library in it, and one whose files stand alone.
+fn cmake_of_cuda() -> Outcome {
+    let (tools, generators) = cmake_tools()?;
+    let project = Project { checkout: Checkout::new("include")?, tools };
+    let put = |name: &str, text: &str| project.checkout.write(&format!("{PROJECT}/{name}"), text);
+    put(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.20)
+project(tree VERSION 0.1 LANGUAGES CXX CUDA)
+set(CMAKE_CUDA_STANDARD 17)
+find_package(CUDAToolkit REQUIRED)
+add_library(leaf STATIC leaf.cu)
+set_target_properties(leaf PROPERTIES CUDA_SEPARABLE_COMPILATION ON POSITION_INDEPENDENT_CODE ON)
+add_executable(tree main.cpp tree.cu)
+set_target_properties(tree PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+target_compile_options(tree PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo -Xcompiler=-Wall>)
+target_link_libraries(tree PRIVATE leaf)
+add_executable(alone alone.cu)\n",
+    )?;
+    put("leaf.cu", "__global__ void leaf(int *p, int n) { atomicAdd(p, n); }\n")?;
+    put(
+        "tree.cu",
+        "__global__ void leaf(int *p, int n);\n\
+         __global__ void parent(int *p) { leaf<<<1, 4>>>(p, threadIdx.x); }\n\
+         int grow() { int *p, n = 0; cudaMalloc(&p, 4); cudaMemset(p, 0, 4); parent<<<1, 3>>>(p);\n\
+         cudaMemcpy(&n, p, 4, cudaMemcpyDeviceToHost); return n; }\n",
+    )?;
+    put(
+        "main.cpp",
+        "#include <iostream>\nint grow();\nint main() { std::cout << grow() << std::endl; }\n",
+    )?;
+    put(
+        "alone.cu",
+        "#include <cstdio>\n__global__ void k() { printf(\"alone\\n\"); }\n\
+         int main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }\n",
+    )?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let path = project.checkout.path("cdpc");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(program, &path).map_err(|error| error.to_string())?;
+    let kit = compiler()?.toolchain().toolkits().first().map(|kit| kit.root.clone());
+    let kit = kit.ok_or("no toolkit")?;
+    let names = [("CMAKE_CUDA_COMPILER", path), ("CUDAToolkit_ROOT", kit)];
+    let [found, kit] = names.map(|(name, path)| format!("-D{name}={}", path.display()));
+    let arch = "-DCMAKE_CUDA_ARCHITECTURES=90";
+    project.run("cmake", &["-G", generators[0], "-B", "build", &found, &kit, arch])?;
+    project.run("cmake", &["--build", "build"])?;
+    for (program, text) in [("tree", "12\n"), ("alone", "alone\n")] {
+        let program = project.checkout.path(&format!("{PROJECT}/build/{program}"));
         let output = run_limited(Command::new(program).env("CDP_DEVICE", "cpu"), TIME_LIMIT)?;
         crate::support::same("output", &String::from_utf8_lossy(&output.stdout), text)?;
     }

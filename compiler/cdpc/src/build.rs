@@ -13,6 +13,7 @@ use crate::args::{Build, Emit, Lower};
 use crate::common::{
     Messages, Reader, Usage, compile_options, compiler, exit_code, host_link, host_words, libraries,
 };
+use crate::nvcc_lines;
 use crate::output::{Outputs, print, write_output};
 use crate::progress::{self, Progress};
 use crate::run::linked_runtime;
@@ -26,6 +27,12 @@ pub fn build(args: &Build, link_only: bool) -> i32 {
         || args.report.is_some()
         || args.output.as_ref().is_some_and(|path| *path == *"-" || *path == *"/dev/stdout");
     let messages = Messages::new(&args.source).with_stdout(!to_stdout);
+    if args.as_nvcc
+        && args.verbose
+        && let Ok(compiler) = compiler(&args.source)
+    {
+        eprint!("{}", nvcc_lines::lines(args, &compiler));
+    }
     match prepare(args, link_only) {
         Ok(plan) => plan.carry_out(args, messages),
         Err(Ok(usage)) => messages.usage(usage),
@@ -108,7 +115,9 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
     if args.compile_only {
         return Ok(object_goal(args, inputs));
     }
-    if args.shared {
+    // As CMake has it: what is linked by another is for a shared library.
+    let shared = args.shared && !args.device_link;
+    if shared {
         return Ok(Goal::Executable);
     }
     let named = |extension: &str| {
@@ -381,7 +390,8 @@ impl Plan {
 
     fn request<'r>(&'r self, args: &Build, inputs: &'r [Input], job: &'r Job) -> BuildRequest<'r> {
         let is_library = |path: &Path| path.extension() == Some("so".as_ref());
-        let shared = args.shared || self.output.as_deref().is_some_and(is_library);
+        let shared =
+            args.shared && !args.device_link || self.output.as_deref().is_some_and(is_library);
         let host_link = HostLinkOptions { shared, ..host_link(&args.host, &self.libraries) };
         let is_program = self.goal == Goal::Executable;
         BuildRequest::new(inputs, self.goal, &self.options, job).with(|request| {

@@ -17,6 +17,7 @@ pub mod manual;
 mod memory;
 #[cfg(unix)]
 mod native;
+mod nvcc_lines;
 mod output;
 mod progress;
 mod run;
