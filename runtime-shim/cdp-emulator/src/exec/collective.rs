@@ -439,10 +439,12 @@ fn compute(collective: &Collective, g: &Gathered, lanes: u32, here: u32) -> Resu
                 // CUDA leaves open what a lane gives that does not take part; an H200's give 0.
                 let gives = (group | here) >> from & 1 != 0;
                 let value = if gives { g.a[from as usize] } else { 0 };
-                results.source[lane] = from as u8;
-                results.absent |= u32::from(!gives) << lane;
-                let given = gives && g.given >> from & 1 != 0;
-                results.given &= !(u32::from(!given) << lane);
+                if collective.given != NONE {
+                    results.source[lane] = from as u8;
+                    results.absent |= u32::from(!gives) << lane;
+                    let given = gives && g.given >> from & 1 != 0;
+                    results.given &= !(u32::from(!given) << lane);
+                }
                 results.value[lane] = value as u32;
                 results.pred |= u32::from(valid) << lane;
             }
