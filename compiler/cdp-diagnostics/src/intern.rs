@@ -3,8 +3,7 @@
 //! Not a global: the [`Interner`] belongs to a session of the front end, so an embedder that
 //! compiles many files gives the memory back when it drops the session.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
 /// A spelling stored in an [`Interner`]. Two symbols of one interner are equal exactly when their
 /// texts are.
@@ -16,64 +15,11 @@ impl Symbol {
     pub const EMPTY: Symbol = Symbol(0);
 }
 
-/// The FNV-1a hash, folded over words: names are short, and the default hasher costs more than
-/// the look-up it serves.
-#[derive(Clone, Copy)]
-pub struct NameHasher(u64);
-
-impl Default for NameHasher {
-    fn default() -> Self {
-        NameHasher(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl NameHasher {
-    #[inline]
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for NameHasher {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            self.mix(u64::from_le_bytes(chunk.try_into().expect("chunk of eight")));
-        }
-        let mut last = [0u8; 8];
-        let rest = chunks.remainder();
-        last[..rest.len()].copy_from_slice(rest);
-        self.mix(u64::from_le_bytes(last) ^ ((bytes.len() as u64) << 56));
-    }
-
-    #[inline]
-    fn write_u8(&mut self, value: u8) {
-        self.mix(u64::from(value));
-    }
-
-    #[inline]
-    fn write_u32(&mut self, value: u32) {
-        self.mix(u64::from(value));
-    }
-
-    #[inline]
-    fn write_u64(&mut self, value: u64) {
-        self.mix(value);
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 29)
-    }
-}
-
-/// A hash map with the cheap hasher of this module, for keys the user cannot choose freely enough
-/// to matter (symbols, small integers) and for names.
-pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<NameHasher>>;
-
+/// A hash map with a cheap hasher, for names and for keys the user cannot choose freely enough to matter (symbols,
+/// small integers): the standard library's costs more than the look-up it serves.
+pub use rustc_hash::FxHashMap as FastMap;
 /// The same of a set.
-pub type FastSet<K> = HashSet<K, BuildHasherDefault<NameHasher>>;
+pub use rustc_hash::FxHashSet as FastSet;
 
 /// Owns the texts behind [`Symbol`]s.
 #[derive(Clone)]

@@ -4,9 +4,9 @@
 //! guesses. Values are typed with machine types, lvalues are addresses, C's conversions are casts,
 //! a kernel launch is one operation, a builtin variable or intrinsic is one operation.
 //!
-//! The IR is structured (statements and expression trees), not a control-flow graph, because the
-//! launch optimisations rewrite whole kernels: they clone a child, turn its `blockIdx` into a value,
-//! make a kernel into a device function.
+//! The IR is structured (statements and expression trees), not a control-flow graph: it is made while the tree
+//! is walked, the lints and the evaluator of constants follow it as the source reads, and LLVM makes the graph. Launches
+//! are optimised there, in LLVM's IR, whoever wrote them.
 //!
 //! What is absent on purpose: syntax, source text, C's type names and qualifiers, LLVM, files.
 //!

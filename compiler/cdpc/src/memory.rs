@@ -102,11 +102,8 @@ pub fn available_bytes() -> Option<u64> {
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // SAFETY: glibc's `int malloc_trim(size_t)`, which any thread may call at any time.
-        unsafe extern "C" {
-            safe fn malloc_trim(keep_bytes: usize) -> std::ffi::c_int;
-        }
-        malloc_trim(0);
+        // SAFETY: any thread may call it at any time.
+        unsafe { libc::malloc_trim(0) };
     }
 }
 
@@ -117,14 +114,11 @@ pub fn give_back() {
 pub fn map_large() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
-        // SAFETY: glibc's `int mallopt(int, int)`, which any thread may call at any time.
-        unsafe extern "C" {
-            safe fn mallopt(parameter: std::ffi::c_int, value: std::ffi::c_int) -> std::ffi::c_int;
+        // SAFETY: any thread may call it at any time.
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+            libc::mallopt(libc::M_TRIM_THRESHOLD, 64 << 20);
         }
-        const M_TRIM_THRESHOLD: std::ffi::c_int = -1;
-        const M_MMAP_THRESHOLD: std::ffi::c_int = -3;
-        mallopt(M_MMAP_THRESHOLD, 1 << 20);
-        mallopt(M_TRIM_THRESHOLD, 64 << 20);
     }
 }
 

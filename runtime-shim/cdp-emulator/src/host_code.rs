@@ -10,7 +10,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::hash::IntMap;
+use rustc_hash::FxHashMap;
+
 use crate::report::SourceLine;
 
 /// What host code does.
@@ -77,11 +78,11 @@ struct Noted {
     /// By functions in streams, on a thread of their own.
     by_functions: Vec<HostAccess>,
     /// The last plain access of each place among the first ones.
-    last: IntMap<u32, usize>,
+    last: FxHashMap<u32, usize>,
     /// The last strong read of each address among the first ones, since another deed that orders.
-    read: IntMap<u64, usize>,
+    read: FxHashMap<u64, usize>,
     places: Vec<Option<SourceLine>>,
-    numbers: IntMap<u64, u32>,
+    numbers: FxHashMap<u64, u32>,
 }
 
 impl HostLog {

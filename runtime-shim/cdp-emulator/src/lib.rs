@@ -25,7 +25,6 @@ mod exec;
 mod float;
 mod format;
 mod hardware;
-mod hash;
 mod host_code;
 mod load;
 mod memory;

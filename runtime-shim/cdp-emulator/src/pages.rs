@@ -1,43 +1,20 @@
 //! Pages of memory that the system gives to this process alone: anonymous, zero at first, costing nothing until they are
 //! touched; or addresses alone, to which files are mapped. What they are for is not known here.
 
-use std::ffi::c_void;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-unsafe extern "C" {
-    fn mmap(
-        addr: *mut c_void,
-        length: usize,
-        prot: i32,
-        flags: i32,
-        fd: i32,
-        offset: i64,
-    ) -> *mut c_void;
-    fn mprotect(addr: *mut c_void, length: usize, prot: i32) -> i32;
-    fn munmap(addr: *mut c_void, length: usize) -> i32;
-    fn madvise(addr: *mut c_void, length: usize, advice: i32) -> i32;
-}
+use libc::{
+    MAP_ANON, MAP_FAILED, MAP_FIXED, MAP_NORESERVE, MAP_PRIVATE, MAP_SHARED, PROT_EXEC, PROT_NONE,
+    PROT_READ, PROT_WRITE,
+};
 
-const NO_ACCESS: i32 = 0;
-const READ_WRITE: i32 = 3;
-const READ_EXECUTE: i32 = 5;
-const MAP_SHARED: i32 = 1;
-const MAP_PRIVATE: i32 = 2;
-const MAP_FIXED: i32 = 0x10;
+const READ_WRITE: i32 = PROT_READ | PROT_WRITE;
+const READ_EXECUTE: i32 = PROT_READ | PROT_EXEC;
 #[cfg(target_os = "linux")]
-const MAP_ANONYMOUS: i32 = 0x20;
-#[cfg(not(target_os = "linux"))]
-const MAP_ANONYMOUS: i32 = 0x1000;
-#[cfg(target_os = "linux")]
-const MAP_NORESERVE: i32 = 0x4000;
-#[cfg(not(target_os = "linux"))]
-const MAP_NORESERVE: i32 = 0x40;
-#[cfg(target_os = "linux")]
-const MAP_FIXED_NOREPLACE: i32 = 0x10_0000;
+const MAP_FIXED_NOREPLACE: i32 = libc::MAP_FIXED_NOREPLACE;
 #[cfg(not(target_os = "linux"))]
 const MAP_FIXED_NOREPLACE: i32 = 0;
-const MADV_DONTNEED: i32 = 4;
 
 /// Some pages, which go back to the system with this.
 #[derive(Debug)]
@@ -64,21 +41,21 @@ impl Pages {
 
     /// So many bytes of addresses, anywhere, which nobody may use until something is mapped to them.
     pub fn reserved(bytes: usize) -> Option<Pages> {
-        Pages::map(0, bytes, NO_ACCESS)
+        Pages::map(0, bytes, PROT_NONE)
     }
 
     /// As [`Pages::reserved`], at an address where nothing else is.
     pub fn reserved_at(address: u64, bytes: usize) -> Option<Pages> {
-        Pages::map(address, bytes, NO_ACCESS)
+        Pages::map(address, bytes, PROT_NONE)
     }
 
     /// Anywhere for the address 0.
     fn map(address: u64, bytes: usize, protection: i32) -> Option<Pages> {
         let place = if address == 0 { 0 } else { MAP_FIXED_NOREPLACE };
-        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | place;
+        let flags = MAP_PRIVATE | MAP_ANON | MAP_NORESERVE | place;
         // SAFETY: an anonymous private mapping that replaces no other (NOREPLACE, or no address).
-        let at = unsafe { mmap(address as *mut c_void, bytes, protection, flags, -1, 0) };
-        let pages = (at as isize != -1).then_some(Pages { at: at.cast(), bytes })?;
+        let at = unsafe { libc::mmap(address as *mut _, bytes, protection, flags, -1, 0) };
+        let pages = (at != MAP_FAILED).then_some(Pages { at: at.cast(), bytes })?;
         // An old kernel takes the address as a hint only.
         (address == 0 || at as u64 == address).then_some(pages)
     }
@@ -91,7 +68,7 @@ impl Pages {
 
     /// Has addresses alone there again.
     pub fn vacate(&self, offset: usize, bytes: usize) {
-        self.replace((offset, bytes), NO_ACCESS, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+        self.replace((offset, bytes), PROT_NONE, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE, -1);
     }
 
     fn replace(&self, part: (usize, usize), protection: i32, flags: i32, file: i32) -> bool {
@@ -100,7 +77,7 @@ impl Pages {
         // SAFETY: within the mapping (asserted), which is ours.
         unsafe {
             let start = self.at.add(offset).cast();
-            mmap(start, bytes, protection, flags | MAP_FIXED, file, 0) == start
+            libc::mmap(start, bytes, protection, flags | MAP_FIXED, file, 0) == start
         }
     }
 
@@ -121,7 +98,7 @@ impl Pages {
         // not is written.
         unsafe {
             let start = self.at.add(offset);
-            let status = madvise(start.cast(), bytes, MADV_DONTNEED);
+            let status = libc::madvise(start.cast(), bytes, libc::MADV_DONTNEED);
             if status != 0 || !cfg!(target_os = "linux") {
                 start.write_bytes(0, bytes);
             }
@@ -131,13 +108,13 @@ impl Pages {
     /// Makes code of what was written there, which cannot be written any more. False if the system does not let it.
     pub fn make_executable(&self) -> bool {
         // SAFETY: a mapping of ours.
-        unsafe { mprotect(self.at.cast(), self.bytes, READ_EXECUTE) == 0 }
+        unsafe { libc::mprotect(self.at.cast(), self.bytes, READ_EXECUTE) == 0 }
     }
 }
 
 impl Drop for Pages {
     fn drop(&mut self) {
         // SAFETY: mapped by `map`, not used after this.
-        unsafe { munmap(self.at.cast(), self.bytes) };
+        unsafe { libc::munmap(self.at.cast(), self.bytes) };
     }
 }

@@ -1,7 +1,7 @@
 //! What other parts of the device know the scheduler's work by: keys of its tables, and what a block
 //! remembers of its own launches. What is done with it is in `sched`.
 
-use crate::hash::IntMap;
+use rustc_hash::FxHashMap;
 
 /// A node of the work graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,7 +45,7 @@ pub struct BlockRuntime {
     /// The block's NULL stream.
     pub null_stream: DeviceStream,
     /// Per-thread default streams, by thread.
-    pub thread_streams: IntMap<u32, DeviceStream>,
+    pub thread_streams: FxHashMap<u32, DeviceStream>,
     /// Launches by warps since the block's last pause.
     pub launches: u32,
     /// Grids launched since then that wait for nothing and may run on any host thread; not among the others.

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use cdp_ir::evaluate::float16::{f64_to_half, half_to_f64};
+
 /// The type of a scalar argument or of a buffer's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
@@ -58,7 +60,7 @@ impl Element {
         let problem = |_| format!("`{text}` is not a value of type {self}");
         match self {
             F16 => {
-                Ok(f32_to_f16(parse_float(text).ok_or(()).map_err(problem)?).to_le_bytes().into())
+                Ok(f64_to_half(parse_float(text).ok_or(()).map_err(problem)?).to_le_bytes().into())
             }
             F32 => {
                 // Through f32's own reading: going by way of f64 would round twice.
@@ -105,7 +107,7 @@ impl Element {
             I16 => (raw as i16).to_string(),
             I32 => (raw as i32).to_string(),
             I64 => (raw as i64).to_string(),
-            F16 => f16_to_f32(raw as u16).to_string(),
+            F16 => (half_to_f64(raw as u16) as f32).to_string(),
             F32 => f32::from_bits(raw as u32).to_string(),
             F64 => f64::from_bits(raw).to_string(),
         }
@@ -179,37 +181,6 @@ fn parse_float(text: &str) -> Option<f64> {
     text.parse().ok()
 }
 
-/// Rounds to the nearest half-precision number, ties to even (IEEE 754 binary16).
-fn f32_to_f16(value: f64) -> u16 {
-    let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
-    let magnitude = value.abs();
-    if magnitude.is_nan() {
-        return 0x7e00;
-    }
-    // 65520 is half-way from the largest finite number to the next power of two.
-    if magnitude >= 65520.0 {
-        return sign | 0x7c00;
-    }
-    // Below the smallest normal number the spacing stays 2^-24.
-    let exponent = if magnitude < 2f64.powi(-14) { -14 } else { magnitude.log2().floor() as i32 };
-    let spacing = 2f64.powi(exponent - 10);
-    let steps = (magnitude / spacing).round_ties_even() as u16;
-    // `steps` has the implicit bit for normal numbers; a carry moves into the exponent by itself.
-    let biased = if exponent == -14 && steps < 1024 { 0 } else { (exponent + 14) as u16 };
-    sign | ((biased << 10) + steps)
-}
-
-fn f16_to_f32(bits: u16) -> f32 {
-    let sign = if bits & 0x8000 != 0 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f32::from(bits & 1023));
-    sign * match exponent {
-        0 => fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,21 +194,6 @@ mod tests {
         assert!(U8.parse_value("256").unwrap_err().contains("0 to 255"));
         assert!(U8.parse_value("-1").is_err() && I32.parse_value("--1").is_err());
         assert!(I64.parse_value("99999999999999999999999999999999999999999").is_err());
-    }
-
-    #[test]
-    fn half_precision_round_trips_every_number() {
-        for bits in 0..=u16::MAX {
-            let value = f16_to_f32(bits);
-            if !value.is_nan() {
-                assert_eq!(f32_to_f16(f64::from(value)), bits, "{bits:#06x} = {value}");
-            }
-        }
-        assert_eq!(f32_to_f16(65519.99), 0x7bff);
-        assert_eq!(f32_to_f16(65520.0), 0x7c00);
-        assert_eq!(f32_to_f16(2f64.powi(-25)), 0);
-        assert_eq!(f32_to_f16(2f64.powi(-25) * 1.0001), 1);
-        assert_eq!(f32_to_f16(1.0 + 2f64.powi(-11)), 0x3c00);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! The two 16-bit floating formats, for constants.
+//! The two 16-bit floating formats, for constants and for the arguments of kernels.
+//!
+//! By ourselves, because crate `half` (2.7) rounds an `f64` to `f32` first where the processor has F16C, and elsewhere drops
+//! its lower 32 bits: a value just above the middle between two halves becomes the wrong one of them.
 
 /// The value of an IEEE binary16 number.
 pub fn half_to_f64(bits: u16) -> f64 {
@@ -68,6 +71,9 @@ mod tests {
         assert_eq!(f64_to_half(1.0 + 3.0 / 2048.0), 0x3c02);
         assert_eq!(f64_to_half(65520.0), 0x7c00);
         assert_eq!(f64_to_half(65519.0), 0x7bff);
+        assert_eq!(f64_to_half(1.0 + 2f64.powi(-11) + 2f64.powi(-50)), 0x3c01);
+        assert_eq!(f64_to_half(2f64.powi(-25)), 0);
+        assert_eq!(f64_to_half(2f64.powi(-25) * 1.0001), 1);
         assert_eq!(f64_to_bfloat16(1.0), 0x3f80);
         assert_eq!(f64_to_bfloat16(-2.5), 0xc020);
     }

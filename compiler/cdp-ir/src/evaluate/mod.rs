@@ -4,7 +4,7 @@
 //!
 //! What this is not: which expressions a language calls constant, and what to say of one that is not.
 
-mod float16;
+pub mod float16;
 mod interpret;
 mod objects;
 

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::copies::Copies;
 use super::shadow::{Bytes, SharedShadow};
 use super::sync::{Mark, SyncVar};
 use super::view::{Clocks, Known, Told, View, WARP, learn};
-use crate::hash::IntMap;
 
 /// What a lane knows of the lanes of its warp, by lane.
 type Pairs = [[u32; 32]; 32];
@@ -59,15 +60,15 @@ pub struct BlockState {
     /// Records of shared memory.
     pub shared: SharedShadow,
     /// Bytes of shared words that are kept apart.
-    pub shared_bytes: IntMap<u64, Box<Bytes>>,
+    pub shared_bytes: FxHashMap<u64, Box<Bytes>>,
     /// Released views in shared memory.
-    pub vars: IntMap<u64, SyncVar>,
+    pub vars: FxHashMap<u64, SyncVar>,
     /// There were fences of which not all threads know.
     pub fences: bool,
     /// What named barriers have collected.
     collected: [Told; 16],
     /// Phases of barrier objects: collected and complete, by offset.
-    pub objects: IntMap<u64, (Told, Told)>,
+    pub objects: FxHashMap<u64, (Told, Told)>,
     /// Its asynchronous copies.
     pub copies: Copies,
     /// What is known to be done by other blocks of the cluster, which orders nothing but the end of this one.

@@ -13,11 +13,12 @@
 
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashMap;
+
 use super::block::BlockState;
 use super::view::{Clocks, PROXY, View, WARP};
 use super::{BlockMeta, Origin, Stamp, Watch};
 use crate::code::{Async, CopyOrder};
-use crate::hash::IntMap;
 
 /// The asynchronous work of a block.
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Copies {
     /// How often threads committed, waited, or told a barrier object.
     time: u32,
     /// Times of the groups that were committed and not waited for, by kind and thread.
-    groups: IntMap<(u8, u32), VecDeque<u32>>,
+    groups: FxHashMap<(u8, u32), VecDeque<u32>>,
 }
 
 /// One that reads or writes.

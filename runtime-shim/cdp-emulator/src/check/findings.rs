@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxHashMap;
+
 use super::bounds::Stray;
 use super::host::Trespass;
 use super::record::Strength;
 use super::{Origin, Stamp, Watch};
 use crate::code::Async;
-use crate::hash::IntMap;
 use crate::memory::SiteRef;
 use crate::services::Unset;
 
@@ -137,7 +138,7 @@ pub enum Whereabouts {
 /// All that was found.
 #[derive(Debug, Default)]
 pub struct Findings {
-    by_pair: IntMap<u64, Vec<usize>>,
+    by_pair: FxHashMap<u64, Vec<usize>>,
     all: Vec<Finding>,
     /// Plain reads that conflict with atomic updates, by block, thread and word.
     held: HashMap<(u32, u32, u64), Vec<Conflict>>,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::hash::IntMap;
+use rustc_hash::FxHashMap;
 
 /// Which of the bytes that a read found fresh are to be told of. `demand`: the bytes that are computed
 /// with, and whether the rest is copied as it is; `updates`: it is an atomic.
@@ -30,7 +30,7 @@ pub struct Fresh {
     /// Runs of whole pages, first and end, that nobody has touched.
     whole: BTreeMap<u64, u64>,
     /// A bit for each byte that was never written.
-    pages: IntMap<u64, Bits>,
+    pages: FxHashMap<u64, Bits>,
 }
 
 impl Fresh {

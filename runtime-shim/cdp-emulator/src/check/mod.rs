@@ -40,9 +40,10 @@ pub mod view;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::code::Async;
 use crate::config::Checks;
-use crate::hash::IntMap;
 use crate::memory::SiteRef;
 use crate::work::NodeId;
 
@@ -188,16 +189,16 @@ pub struct Watch {
     shadow: Shadow,
     /// What was never written.
     pub fresh: Fresh,
-    vars: IntMap<u64, SyncVar>,
+    vars: FxHashMap<u64, SyncVar>,
     /// Places of memory through which releases came more than once.
     places: u32,
     /// What was found.
     pub findings: Findings,
     chains: Vec<u32>,
-    nodes: IntMap<NodeId, NodeWatch>,
+    nodes: FxHashMap<NodeId, NodeWatch>,
     prune_at: usize,
     /// What the children of a block know when they are done, for `cudaDeviceSynchronize`.
-    children: IntMap<u64, Known>,
+    children: FxHashMap<u64, Known>,
     /// Device code may wait for children: some of it is for the older device runtime.
     pub waits_for_children: bool,
     host: View,
@@ -235,13 +236,13 @@ impl Watch {
             grids: Vec::new(),
             shadow: Shadow::default(),
             fresh: Fresh::default(),
-            vars: IntMap::default(),
+            vars: FxHashMap::default(),
             places: 0,
             findings: Findings::default(),
             chains: Vec::new(),
-            nodes: IntMap::default(),
+            nodes: FxHashMap::default(),
             prune_at: 1 << 16,
-            children: IntMap::default(),
+            children: FxHashMap::default(),
             waits_for_children: false,
             host: View::default(),
             told: None,

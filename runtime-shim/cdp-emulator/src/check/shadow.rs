@@ -2,11 +2,12 @@
 //! of one record a row or, where it must be, a word. Pages that are only read have no words of writes, and so on:
 //! that keeps the memory within a few times of what is touched.
 
+use rustc_hash::FxHashMap;
+
 use super::beneath::{Beneath, Covered};
 use super::plane::{Plane, ROW, Series, WORDS};
 use super::quick::Verdict;
 use super::record::Record;
-use crate::hash::IntMap;
 
 const PAGE_SHIFT: u32 = 12;
 
@@ -176,14 +177,14 @@ impl Page {
 /// The records of all of global memory.
 #[derive(Debug, Default)]
 pub struct Shadow {
-    pages: IntMap<u64, u32>,
+    pages: FxHashMap<u64, u32>,
     // A page has more than a KiB, which would be moved whenever the table grows.
     #[allow(clippy::vec_box)]
     table: Vec<Box<Page>>,
     /// Numbers, plus one, and places of pages that were asked for last.
     last: [(u64, u32); LAST],
     /// Words whose bytes are kept apart, by address.
-    bytes: IntMap<u64, Box<Bytes>>,
+    bytes: FxHashMap<u64, Box<Bytes>>,
     /// Ranges of memory that begin as written: from, to, and the write.
     begun: Vec<(u64, u64, Record)>,
 }

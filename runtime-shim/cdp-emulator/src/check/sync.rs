@@ -159,7 +159,7 @@ fn released(state: &mut BlockState, thread: u32, order: Order) -> [Option<(Reach
 
 /// Order of a strong access to the variable at one place.
 fn access(
-    vars: &mut crate::hash::IntMap<u64, SyncVar>,
+    vars: &mut rustc_hash::FxHashMap<u64, SyncVar>,
     state: &mut BlockState,
     (thread, address): (u32, u64),
     strong: Strong,

@@ -14,12 +14,12 @@ mod tables;
 use std::sync::Arc;
 
 use cdp_ptx::BoolOp;
+use rustc_hash::FxHashMap;
 
 pub use self::access::*;
 pub use self::run::{Context, Entry, Run};
 pub use self::special::Special;
 pub use self::tables::*;
-use crate::hash::IntMap;
 use crate::texture::{SurfaceAccess, TextureFetch, TextureQuery};
 
 /// Computes all active lanes of one instruction: frame, instruction, active lanes.
@@ -364,7 +364,7 @@ pub struct Function {
     /// Offset and size of those that have no contents when the function begins, if that is checked.
     pub unwritten_locals: Vec<(u32, u32)>,
     /// What becomes of what loads bring, by instruction, if that is looked at.
-    pub demands: IntMap<u32, Demand>,
+    pub demands: FxHashMap<u32, Demand>,
     /// Bytes of `.local` variables among them: what counts as stack.
     pub stack_bytes: u32,
     /// Call sites.

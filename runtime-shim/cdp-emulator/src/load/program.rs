@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use crate::api::{KernelInfo, Variable};
 use crate::error::Error;
 use crate::exec::SharedPlace;
 use crate::hardware::DEFAULT_SHARED_BYTES;
-use crate::hash::IntMap;
 
 /// A kernel, ready to launch.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ pub struct Program {
     /// Kernels by [`crate::KernelId`].
     pub kernels: Vec<Kernel>,
     /// Kernel number by function number.
-    pub kernel_of_function: IntMap<u32, u32>,
+    pub kernel_of_function: FxHashMap<u32, u32>,
     /// Functions whose address some code or variable has.
     pub named: HashSet<u32>,
     /// Modules by [`ModuleId`]; `None` once unloaded.

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::{Action, Core, Grid, Lineage, TraceGrid, time};
 use crate::exec::{GridInfo, OfGraph, next_random};
 use crate::hardware::{MAX_CLUSTER_BLOCKS, MAX_SHARED_BYTES, PORTABLE_CLUSTER_BLOCKS};
-use crate::hash::IntMap;
 use crate::load::Kernel;
 use crate::memory::SiteRef;
 use crate::work::GridKey;
@@ -60,9 +61,9 @@ impl Grid {
             outstanding: 0,
             tails: VecDeque::new(),
             tail_running: false,
-            streams: IntMap::default(),
-            events: IntMap::default(),
-            buffers: IntMap::default(),
+            streams: FxHashMap::default(),
+            events: FxHashMap::default(),
+            buffers: FxHashMap::default(),
             holds_slot: false,
             end_clock: clock,
             block_cost: 0,

@@ -38,12 +38,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use rustc_hash::FxHashMap;
+
 use crate::api::{EventId, StreamId};
 use crate::check::{Actor, Watch};
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::exec::{Block, Counters, GridInfo, Machine};
-use crate::hash::IntMap;
 use crate::host_code::HostAccess;
 use crate::load::Program;
 use crate::memory::{Arena, SiteRef, Slots, Table};
@@ -121,11 +122,11 @@ pub struct Grid {
     tails: VecDeque<Action>,
     tail_running: bool,
     /// Streams created by its threads.
-    pub streams: IntMap<u64, DeviceStream>,
+    pub streams: FxHashMap<u64, DeviceStream>,
     /// Events created by its threads: the recorded node.
-    pub events: IntMap<u64, Option<NodeId>>,
+    pub events: FxHashMap<u64, Option<NodeId>>,
     /// Parameter buffers handed out and not launched yet.
-    pub buffers: IntMap<u64, ParameterBuffer>,
+    pub buffers: FxHashMap<u64, ParameterBuffer>,
     holds_slot: bool,
     end_clock: u64,
     /// Warp-instructions of a block that has ended, to judge what the others will cost.
@@ -239,7 +240,7 @@ pub struct Core {
     streams: Vec<Option<HostStream>>,
     events: Vec<Option<HostEvent>>,
     /// Tables of parameter buffers that grids no longer need, all empty.
-    pub spare_buffers: Vec<IntMap<u64, ParameterBuffer>>,
+    pub spare_buffers: Vec<FxHashMap<u64, ParameterBuffer>>,
     /// Free slots for parameter buffers.
     pub param_slots: Slots,
     /// Launches that hold a slot of the pending pool.
@@ -265,11 +266,11 @@ pub struct Core {
     warned: HashSet<(ReportKind, u32, u32)>,
     fault: Option<Arc<Report>>,
     /// Counters by kernel.
-    pub profile: IntMap<u32, KernelProfile>,
+    pub profile: FxHashMap<u32, KernelProfile>,
     trace: Vec<TraceGrid>,
     events_traced: Vec<TraceEvent>,
     /// Kernel and launch site of every grid whose site might still be asked for.
-    lineage: IntMap<u64, Lineage>,
+    lineage: FxHashMap<u64, Lineage>,
     instructions: u64,
     started_at: Option<Instant>,
     random: u64,
@@ -394,11 +395,11 @@ impl Core {
             reports: Vec::new(),
             warned: HashSet::new(),
             fault: None,
-            profile: IntMap::default(),
+            profile: FxHashMap::default(),
             trace: Vec::new(),
             events_traced: Vec::new(),
             pending_peak: 0,
-            lineage: IntMap::default(),
+            lineage: FxHashMap::default(),
             instructions: 0,
             started_at: None,
             random: config.schedule_seed.unwrap_or(0),

@@ -14,12 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use rustc_hash::FxHashMap;
+
 use super::pool::{Pool, Task};
 use super::{Action, Core, Grid, KernelProfile, Lineage, TraceEvent, TraceGrid};
 use crate::config::{Config, Limits};
 use crate::exec::fault::Fault;
 use crate::exec::{Counters, GridInfo, Machine};
-use crate::hash::IntMap;
 use crate::load::Program;
 use crate::report::ReportKind;
 use crate::work::GridKey;
@@ -95,7 +96,7 @@ pub struct Outcome {
     grids: u64,
     raw: Vec<Raw>,
     output: VecDeque<(Vec<u8>, u64)>,
-    profile: IntMap<u32, KernelProfile>,
+    profile: FxHashMap<u32, KernelProfile>,
     trace: Vec<TraceGrid>,
     events: Vec<TraceEvent>,
     counters: Counters,

@@ -63,44 +63,21 @@ impl Maker for Remote {
 /// Whose code may be called: the folder of the run goes with `cdpc`, and its name may then be anybody's.
 #[cfg(target_os = "linux")]
 mod trust {
-    use std::ffi::{c_int, c_ulong, c_void};
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
 
-    unsafe extern "C" {
-        fn getsockopt(
-            fd: c_int,
-            level: c_int,
-            name: c_int,
-            to: *mut c_void,
-            bytes: *mut u32,
-        ) -> c_int;
-        fn getauxval(number: c_ulong) -> c_ulong;
-        fn geteuid() -> u32;
-    }
-
-    const SOL_SOCKET: c_int = 1;
-    const SO_PEERCRED: c_int = 17;
-    const AT_SECURE: c_ulong = 23;
-
-    #[repr(C)]
-    struct Credentials {
-        process: i32,
-        user: u32,
-        group: u32,
-    }
-
     /// This program has the rights of who started it, and who listens is the same user.
     pub fn is_ours(stream: &UnixStream) -> bool {
-        let mut peer = Credentials { process: 0, user: u32::MAX, group: u32::MAX };
-        let mut bytes = size_of::<Credentials>() as u32;
+        let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+        let mut bytes = size_of::<libc::ucred>() as u32;
         // SAFETY: a socket of ours; the structure is that of socket(7), and as long as is said.
         unsafe {
             let to = (&raw mut peer).cast();
-            getauxval(AT_SECURE) == 0
-                && getsockopt(stream.as_raw_fd(), SOL_SOCKET, SO_PEERCRED, to, &raw mut bytes) == 0
-                && bytes == size_of::<Credentials>() as u32
-                && peer.user == geteuid()
+            let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+            libc::getauxval(libc::AT_SECURE) == 0
+                && libc::getsockopt(stream.as_raw_fd(), level, name, to, &raw mut bytes) == 0
+                && bytes == size_of::<libc::ucred>() as u32
+                && peer.uid == libc::geteuid()
         }
     }
 }

@@ -7,7 +7,7 @@
 //! copy that is gone (seen with cuda-gdb 13.0 on an H200: no breakpoint in device code was ever hit).
 //! Nothing here interprets a result.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys;
@@ -36,15 +36,6 @@ pub struct DriverLaunch {
     pub attribute_count: c_uint,
 }
 
-unsafe extern "C" {
-    /// POSIX, `<dlfcn.h>`.
-    fn dlopen(name: *const c_char, mode: c_int) -> *mut c_void;
-    fn dlsym(library: *mut c_void, symbol: *const c_char) -> *mut c_void;
-}
-
-/// `RTLD_NOW` of Linux's C libraries.
-const RTLD_NOW: c_int = 2;
-
 /// The driver's own name for its library, then the one of a machine set up for building.
 const LIBRARY_NAMES: [&CStr; 2] = [c"libcuda.so.1", c"libcuda.so"];
 
@@ -61,7 +52,7 @@ impl Library {
         let open = |name: &CStr| {
             // SAFETY: a NUL-terminated name. Opening libcuda runs its initialisers, which any CUDA
             // program relies on.
-            unsafe { dlopen(name.as_ptr(), RTLD_NOW) }
+            unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW) }
         };
         let opened = LIBRARY_NAMES.into_iter().map(open).map(Library);
         // This library may lie in the driver's place, for programs that want one where there is none.
@@ -74,7 +65,7 @@ impl Library {
 
     fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
         // SAFETY: an open library and a NUL-terminated name.
-        let found = unsafe { dlsym(self.0, name.as_ptr()) };
+        let found = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         (!found.is_null()).then_some(found)
     }
 }

@@ -64,12 +64,9 @@ impl Reserved {
 #[cfg(target_os = "linux")]
 pub fn unnamed_file() -> std::io::Result<File> {
     use std::os::fd::FromRawFd;
-    unsafe extern "C" {
-        fn memfd_create(name: *const std::ffi::c_char, flags: u32) -> i32;
-    }
-    const CLOSE_ON_EXEC: u32 = 1;
+    const NAME: &std::ffi::CStr = c"cdp-device-memory";
     // SAFETY: a name that ends with NUL.
-    let descriptor = unsafe { memfd_create(c"cdp-device-memory".as_ptr(), CLOSE_ON_EXEC) };
+    let descriptor = unsafe { libc::memfd_create(NAME.as_ptr(), libc::MFD_CLOEXEC) };
     if descriptor < 0 {
         return Err(std::io::Error::last_os_error());
     }
