@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use cdp_diagnostics::Code;
 use cdp_frontend::check::builtins::functions::{GROUPS, Group, rows as rows_of};
 use cdp_frontend::check::builtins::{
-    BuiltinFn, Lower, all_functions, outside as outside_of, outside_names,
+    BuiltinFn, Lower, all_functions, outside as outside_of, outside_declared, outside_names,
 };
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::{Availability, RUNTIME_TABLE};
@@ -271,23 +271,32 @@ pub fn removed(doc: &mut Doc) {
     doc.table(&["Function", "What to use instead"], &rows);
 }
 
-/// Functions of CUDA and the C library that are refused by name.
-pub fn outside(doc: &mut Doc) {
-    doc.heading(2, "Functions outside the subset");
-    doc.text(&format!(
-        "Known and refused by name ({}), with the same advice. So is every function of CUDA's driver \
-         API, known by its name's beginning, `cu` and a capital letter.",
-        link(Code::E0603)
-    ));
+fn outside_table(doc: &mut Doc, what: &str, names: impl Iterator<Item = &'static str>) {
     let mut families: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for name in outside_names() {
-        if let Some(family) = outside_of(name) {
-            families.entry(family).or_default().push(name);
+    for name in names {
+        if let Some(left) = outside_of(name) {
+            families.entry((left.library, left.cure)).or_default().push(name);
         }
     }
     let rows: Vec<Vec<String>> = families
         .into_iter()
         .map(|((library, cure), names)| vec![library.to_owned(), codes_of(names), cure.to_owned()])
         .collect();
-    doc.table(&["Of", "Functions", "What to use instead"], &rows);
+    doc.table(&["Of", what, "What to use instead"], &rows);
+}
+
+/// What CUDA and the C library have that is refused by name.
+pub fn outside(doc: &mut Doc) {
+    doc.heading(2, "Functions and types outside the subset");
+    doc.text(&format!(
+        "Known and refused by name ({}), with the same advice. So is every function of CUDA's driver \
+         API, known by its name's beginning, `cu` and a capital letter.",
+        link(Code::E0603)
+    ));
+    outside_table(doc, "Functions", outside_names());
+    doc.text(
+        "So are types, enumerators and macros that CUDA's headers declare; `*` stands for what else \
+         their names have.",
+    );
+    outside_table(doc, "Types and enumerators", outside_declared());
 }

@@ -10,14 +10,17 @@ mod functions;
 mod types;
 mod words;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use cdp_diagnostics::codes::ALL;
 use cdp_frontend::check::builtins::types::all_types;
-use cdp_frontend::check::builtins::{all_functions, outside_names};
+use cdp_frontend::check::builtins::{
+    all_functions, is_type_name, lookup_constant, outside, outside_declared, outside_names,
+};
 use cdp_ir::runtime::RUNTIME_TABLE;
 use libtest_mimic::Trial;
 
+use crate::oracle::nvcc_toolkit;
 use crate::support::{Outcome, blessing, read, root, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -25,6 +28,7 @@ pub fn trials() -> Vec<Trial> {
         trial("reference::committed".into(), committed),
         trial("reference::complete".into(), complete),
         trial("reference::whole".into(), whole),
+        trial("reference::cuda_headers".into(), cuda_headers),
     ]
 }
 
@@ -150,11 +154,78 @@ fn complete() -> Outcome {
     let rows = RUNTIME_TABLE.iter().map(|row| row.name.to_owned());
     let codes = ALL.iter().map(|code| format!("[{code}](codes/{code}.md)"));
     let types = all_types().map(|def| def.name.to_owned());
-    let outside = outside_names().map(code);
-    let missing: Vec<String> =
-        rows.chain(codes).chain(types).chain(outside).filter(|name| !text.contains(name)).collect();
+    let left_out = outside_names().chain(outside_declared()).map(code);
+    let missing: Vec<String> = rows
+        .chain(codes)
+        .chain(types)
+        .chain(left_out)
+        .filter(|name| !text.contains(name))
+        .collect();
     assert!(missing.is_empty(), "{missing:?}");
     Ok(())
+}
+
+/// Headers of CUDA's runtime, and how the names in them begin that a program uses.
+const CUDA_HEADERS: [(&str, &str); 10] = [
+    ("driver_types.h", "cuda"),
+    ("cuda_runtime_api.h", "cuda"),
+    ("cuda_device_runtime_api.h", "cuda"),
+    ("surface_types.h", "cuda"),
+    ("texture_types.h", "cuda"),
+    ("library_types.h", "cuda"),
+    ("channel_descriptor.h", "cuda"),
+    ("cuda_fp8.h", "__nv_fp"),
+    ("cuda_fp6.h", "__nv_fp"),
+    ("cuda_fp4.h", "__nv_fp"),
+];
+
+/// Each name that CUDA's headers have is one that is accepted or refused by name, and what is refused is a name of theirs.
+fn cuda_headers() -> Outcome {
+    let folder = nvcc_toolkit()?.root.join("include");
+    let (mut theirs, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+    for (header, beginning) in CUDA_HEADERS {
+        let names = names_in(&read(&folder.join(header))?, beginning);
+        unknown.extend(names.iter().filter(|name| !is_known(name)).cloned());
+        theirs.extend(names);
+    }
+    assert!(theirs.len() > 1000, "{}", theirs.len());
+    assert!(unknown.is_empty(), "{unknown:?}");
+    for listed in outside_declared() {
+        let names = theirs.iter().filter(|name| match listed.strip_suffix('*') {
+            Some(beginning) => name.starts_with(beginning),
+            None => *name == listed,
+        });
+        let (ours, others): (Vec<&String>, Vec<&String>) = names.partition(|name| is_ours(name));
+        assert!(ours.is_empty() && !others.is_empty(), "{listed}: {ours:?}");
+    }
+    Ok(())
+}
+
+/// Words outside of comments that begin so, but for second names of tags and of functions for streams of a thread's own.
+fn names_in(text: &str, beginning: &str) -> BTreeSet<String> {
+    let mut code = String::new();
+    for (index, part) in text.split("/*").enumerate() {
+        code += if index == 0 { part } else { part.split_once("*/").map_or("", |(_, rest)| rest) };
+    }
+    let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let words = lines.flat_map(|line| line.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()));
+    let names = words.filter(|word| {
+        let rest = word.strip_prefix(beginning).and_then(|rest| rest.chars().next());
+        let second = ["_st", "_enum", "_ptsz", "_ptds"].iter().any(|end| word.ends_with(end));
+        rest.is_some_and(|first| first.is_ascii_uppercase() || first.is_ascii_digit()) && !second
+    });
+    names.map(str::to_owned).collect()
+}
+
+/// Whether `.cdp` has it, as a function, constant or type.
+fn is_ours(name: &str) -> bool {
+    lookup_constant(name).is_some()
+        || is_type_name(name)
+        || all_functions().any(|row| row.name == name)
+}
+
+fn is_known(name: &str) -> bool {
+    is_ours(name) || outside(name).is_some()
 }
 
 /// Headings are linked, and the rows of a table have as many columns.

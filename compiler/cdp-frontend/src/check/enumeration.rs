@@ -1,5 +1,6 @@
 //! Enumerations: their types, enumerators, and what these fit into.
 
+use super::builtins::outside;
 use super::ctype::{Basic, CEnum, CEnumerator, QualType};
 use super::scope::{Entity, Slot};
 use super::state::Checker;
@@ -110,7 +111,12 @@ impl<'a> Checker<'a> {
             return ty;
         }
         if !spec.scoped && underlying.is_none() {
-            let message = format!("the enumeration `{}` is not defined", self.text(tag.base.name));
+            let name = self.text(tag.base.name);
+            if let Some(left) = outside(name) {
+                self.left_out(left, name, tag.span);
+                return Basic::Error.into();
+            }
+            let message = format!("the enumeration `{name}` is not defined");
             self.error(Code::E0308, tag.span, message);
             return Basic::Error.into();
         }

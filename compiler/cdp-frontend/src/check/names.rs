@@ -9,7 +9,7 @@ use super::scope::{Entity, FnId, Memory, VarId};
 use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
-use crate::diagnostics::{Code, NAME_IT_CU};
+use crate::diagnostics::Code;
 use crate::near::{nearest, nearest_type};
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
@@ -166,12 +166,9 @@ impl<'a> Checker<'a> {
             }
         };
         if name.scopes.is_empty()
-            && let Some((what, cure)) = builtins::outside(text)
+            && let Some(left) = builtins::outside(text)
         {
-            let message = format!("`{shown}` is outside the `.cdp` subset: it belongs to {what}");
-            let has_clang = !what.starts_with("older") && !self.on_device();
-            let clang = if has_clang { NAME_IT_CU } else { "" };
-            self.error(Code::E0603, name.span, message).help(cure).help(clang);
+            self.left_out(left, &shown, name.span);
             return;
         }
         let word = ["true", "false", "nullptr"].into_iter();
@@ -201,6 +198,13 @@ impl<'a> Checker<'a> {
         if let Some(near) = near {
             found.suggest(format!("a similar name exists: `{near}`"), name.base.span, near);
         }
+    }
+
+    /// E0603 for a name of CUDA's or the C library's.
+    pub fn left_out(&mut self, left: builtins::Outside, shown: &str, span: Span) {
+        let other_name = left.other_name(self.on_device());
+        let message = left.message(shown);
+        self.error(Code::E0603, span, message).help(left.cure).help(other_name);
     }
 
     /// A variable's value, with the judgement of whether this side may use it.

@@ -1,6 +1,7 @@
 //! Declaration specifiers, and types by themselves.
 
 use super::*;
+use crate::check::builtins::outside;
 use crate::near;
 
 /// Where a declaration stands.
@@ -206,6 +207,13 @@ impl Parser<'_> {
             return;
         }
         let name = self.session.names.resolve(symbol);
+        if !path.is_qualified()
+            && let Some(left) = outside(name)
+        {
+            let (message, other_name) = (left.message(name), left.other_name(false));
+            self.error(Code::E0603, span, message).help(left.cure).help(other_name);
+            return;
+        }
         let (header, mut right) = (declaring_type(name), None);
         // A finding that is only counted needs no cure.
         if header.is_none() && !self.diagnostics.is_full() {

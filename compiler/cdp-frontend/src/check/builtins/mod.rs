@@ -11,7 +11,7 @@
 //!   a function name that the program declares at file scope still has the rows here in its
 //!   overload set, as if an included header had declared them;
 //! - `std::name` finds the rows with [`Flags::std`];
-//! - a name that is nowhere may still be a function of CUDA or the C library that the subset leaves
+//! - a name that is nowhere may still be one of CUDA or the C library that the subset leaves
 //!   out ([`outside()`]): say so rather than "undeclared";
 //! - convert a row's types once and keep them (by [`Overload::key`]): look-ups are cheap, but not
 //!   free.
@@ -29,7 +29,7 @@ pub mod types;
 pub mod variables;
 
 pub use constants::{BuiltinConst, lookup_constant};
-pub use outside::{listed as outside_names, outside};
+pub use outside::{Outside, declared as outside_declared, listed as outside_names, outside};
 pub use signature::{SigBase, SigParam, SigType, Signature};
 pub use types::{BuiltinTypeDef, BuiltinTypeKind, is_type_name, lookup_type};
 pub use variables::{BuiltinVariable, lookup_variable};

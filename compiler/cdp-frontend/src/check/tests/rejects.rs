@@ -135,6 +135,11 @@ fn the_other_name_of_the_file_is_a_cure() {
         "int f() { return cudaGraphCreate(0, 0); }",
         "int f() { return cuInit(0); }",
         "int f() { return fork(); }",
+        "cudaLaunchAttribute a[1];",
+        "enum cudaLaunchAttributeID id;",
+        "int a = cudaLaunchAttributeCooperative;",
+        "__device__ int f(const CUtensorMap *map) { return 0; }",
+        "__device__ int f(__nv_fp8_e4m3 x) { return 0; }",
     ] {
         assert_eq!(cures(text), 1, "{text}");
     }
