@@ -14,6 +14,7 @@ pub fn trials() -> Vec<Trial> {
         trial("project::named_files_exist".into(), named_files),
         trial("project::readme_shows_the_sample".into(), first_program),
         trial("project::device_functions_have_one_home".into(), device_functions),
+        trial("project::families_are_described".into(), families),
     ]
 }
 
@@ -54,6 +55,21 @@ fn named_files() -> Outcome {
 }
 
 /// The README's first program is the sample, word for word.
+/// Each folder of cases is a family of the table in ARCHITECTURE.md.
+fn families() -> Outcome {
+    let text = read(&root().join("compiler/ARCHITECTURE.md"))?;
+    let rows = text.split_once("\n## Tests\n").map_or("", |(_, rest)| rest).lines();
+    let first =
+        rows.filter_map(|row| row.strip_prefix("| ")?.split(" | ").next()).collect::<Vec<_>>();
+    let is_named = |name: &str| first.iter().any(|cell| cell.contains(&format!("`{name}`")));
+    let folders =
+        std::fs::read_dir(root().join("tests/cases")).map_err(|error| error.to_string())?;
+    let names = folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let missing: Vec<String> = names.filter(|name| !is_named(name)).collect();
+    assert!(missing.is_empty() && first.len() > 10, "{missing:?}");
+    Ok(())
+}
+
 fn first_program() -> Outcome {
     let readme = read(&root().join("README.md"))?;
     let (_, rest) = readme.split_once("```cuda\n").ok_or("no program in the README")?;
