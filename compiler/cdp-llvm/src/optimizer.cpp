@@ -25,17 +25,20 @@ using namespace llvm;
 
 namespace {
 
-/// Runs passes on functions that have loops.
+/// Runs passes on functions that have loops, but not too many.
 struct IfLoops : PassInfoMixin<IfLoops> {
-  explicit IfLoops(FunctionPassManager Passes) : Passes(std::move(Passes)) {}
+  IfLoops(FunctionPassManager Passes, size_t Most) : Passes(std::move(Passes)), Most(Most) {}
 
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &AM) {
-    if (AM.getResult<LoopAnalysis>(F).empty())
+    LoopInfo &Loops = AM.getResult<LoopAnalysis>(F);
+    // No loop is without a block.
+    if (Loops.empty() || (F.size() > Most && Loops.getLoopsInPreorder().size() > Most))
       return PreservedAnalyses::all();
     return Passes.run(F, AM);
   }
 
   FunctionPassManager Passes;
+  size_t Most;
 };
 
 /// The text that a parsed pipeline came from.
@@ -99,11 +102,11 @@ struct CdpOptimizer {
       if (StringRef Registers = Name; Registers.consume_front("room-for-loops<") && Registers.consume_back(">"))
         return Passes.addPass(RoomForLoops(Registers)), true;
       FunctionPassManager Body, Around;
-      bool Known = Name == "if-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";
+      bool Known = Name == "if-loops" || Name == "few-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
         return false;
-      if (Name == "if-loops")
-        Passes.addPass(IfLoops(std::move(Body)));
+      if (Name == "if-loops" || Name == "few-loops")
+        Passes.addPass(IfLoops(std::move(Body), Name == "few-loops" ? MostLoops : SIZE_MAX));
       else if (Name == "split-turns")
         Passes.addPass(SplitTurns(std::move(Body)));
       else if (errorToBool(Builder.parsePassPipeline(Around, AroundLoops)))
@@ -148,8 +151,8 @@ extern "C" CdpOptimizer *cdp_optimizer_create(LLVMTargetMachineRef Machine) {
 }
 
 /// Runs a pipeline in LLVM's textual form, in which `if-loops(...)` stands for function passes that are
-/// run on functions with loops only, and `unroll-full(...)` and `unroll-part(...)` for the unrolling of
-/// unroll.cpp and the passes that clean up after it. A message, which the caller frees with `LLVMDisposeMessage`, when
+/// run on functions with loops only, `few-loops(...)` for such that are left out where loops are very many, and
+/// `unroll-full(...)` and `unroll-part(...)` for the unrolling of unroll.cpp and the passes that clean up after it. A message, which the caller frees with `LLVMDisposeMessage`, when
 /// it cannot be read; else null.
 extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module,
                                    const char *Pipeline, size_t Size) {

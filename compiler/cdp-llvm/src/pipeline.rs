@@ -22,7 +22,7 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
 pub(crate) const QUICK_HOST: &str =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)";
 
-/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `unroll-full`,
+/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `few-loops`, `unroll-full`,
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
@@ -61,7 +61,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     let room = registers.map_or(String::new(), |most| format!(",if-loops(room-for-loops<{most}>)"));
     let last = format!(
         "function<eager-inv>(select-values,{FINAL_CFG},\
-         if-loops({COMBINE},loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,\
+         if-loops({COMBINE},few-loops(loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers),\
          unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
          parts-apart,wide-words,divide-wide,join-conditions,widen-shorts,add-lower,align-accesses,keep-chains{room})"
     );

@@ -63,9 +63,6 @@ constexpr unsigned WindowTurns = 2;
 constexpr unsigned NoThreshold = std::numeric_limits<unsigned>::max();
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
 constexpr unsigned TripCountBudget = 16;
-/// Most loops of a function that are unrolled in part unless that was asked for. With each, the tree of blocks and what is
-/// known of values that go from loop to loop are computed anew: 2,000 loops took twenty times as long as 500.
-constexpr size_t MostLoops = 256;
 /// How often loops are looked at whose numbers of turns have become known, or which were copied, when one
 /// around them was unrolled.
 constexpr unsigned Rounds = 4;

@@ -18,6 +18,11 @@ inline llvm::PreservedAnalyses keptAfter(bool Changed) {
   return Kept;
 }
 
+/// Most loops of a function in which each is unrolled in part without being asked for (with each, the tree of blocks and what is known
+/// of values that go from loop to loop are computed anew: 2,000 loops took twenty times as long as 500), and in which it is asked
+/// what holds where a loop begins, for which LLVM goes back over all loops before it.
+constexpr size_t MostLoops = 256;
+
 /// Unrolls loops, and runs further passes on a function in which it did, and others where a loop in another one is none any more.
 struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
   /// `FullOnly`: those that thereby are no loops any more.
