@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "src/inline.cpp",
     "src/join.cpp",
     "src/latch.cpp",
+    "src/launches/added/added.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",
     "src/launches/meet.cpp",

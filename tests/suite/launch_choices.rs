@@ -10,6 +10,8 @@ pub fn trials() -> Vec<Trial> {
         trial("launches::strided_children".into(), strided_children),
         trial("launches::dealt_children".into(), dealt_children),
         trial("launches::children_done_at_once".into(), children_done_at_once),
+        trial("launches::pooled_children".into(), pooled_children),
+        trial("launches::blocks_that_add_up".into(), blocks_that_add_up),
     ]
 }
 
@@ -157,5 +159,105 @@ fn cycles(source: &str, level: &str, arguments: &[&str]) -> Result<u64, Failed> 
     match (cycles, output.stdout == b"0\n", profile.matches("the host").count()) {
         (Some(cycles), true, 1) => Ok(cycles),
         _ => Err(format!("{level}, {arguments:?}: {output:?}").into()),
+    }
+}
+
+/// A program with what `head` says in front, whose kernel `parent` in 128 blocks of 256 threads launches `child` for some of its
+/// threads: each of 1,100 threads of those adds to its parent's sum what the parent wrote before.
+fn parents_of_large_children(head: &str) -> String {
+    head.to_string()
+        + r#"
+        #include <stdio.h>
+        __global__ void parent(const int *ones, int *seen, int *sums, int every) {
+            int v = blockIdx.x * blockDim.x + threadIdx.x;
+            seen[v] = v;
+            if (v % every == 0) child<<<(1100 + 63) / 64, 64>>>(ones, seen + v, sums + v, 1100);
+        }
+        int main() {
+            static int found[32768];
+            int many[1100], *ones, *seen, *sums, wrong = 0;
+            for (int i = 0; i < 1100; i++) many[i] = 1;
+            cudaMalloc(&ones, sizeof many);
+            cudaMalloc(&seen, sizeof found);
+            cudaMalloc(&sums, sizeof found);
+            cudaMemcpy(ones, many, sizeof many, cudaMemcpyHostToDevice);
+            for (int every = 700; every < 900; every += 90) {
+                cudaMemset(seen, 0, sizeof found);
+                cudaMemset(sums, 0, sizeof found);
+                parent<<<128, 256>>>(ones, seen, sums, every);
+                cudaMemcpy(found, sums, sizeof found, cudaMemcpyDeviceToHost);
+                for (int v = 0; v < 32768; v++) wrong += found[v] != (v % every == 0 ? 1100 * v : 0);
+            }
+            printf("%d\n", wrong);
+            return 0;
+        }"#
+}
+
+/// Whether a program makes no launch from the device, with what the optimiser is told.
+fn launches_nothing(source: &str, arguments: &[&str], seed: &str) -> Result<bool, Failed> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("parents.cdp");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
+    let mut command = cdpc();
+    command.args(["run", "--device", "cpu", "--profile", "-O3"]).args(arguments).arg(&path);
+    command.env("CDP_SCHEDULE_SEED", seed);
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.stdout != b"0\n" {
+        return Err(format!("{arguments:?}: {output:?}").into());
+    }
+    Ok(String::from_utf8_lossy(&output.stderr).contains("pending launches: at most 0 of"))
+}
+
+/// Children that are too large for a warp, and too few for a launch, are run by all warps of the grid.
+fn pooled_children() -> Outcome {
+    let source = parents_of_large_children(
+        "__global__ void child(const int *ones, const int *seen, int *sum, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) atomicAdd(sum, ones[i] * *seen);
+        }",
+    );
+    let fast = "-flaunch-opt=fast";
+    let cases: [(&[&str], bool); 5] = [
+        (&[fast], true),
+        (&[fast, "--launch-tuning", "pool=0"], false),
+        // So little room that some are launched.
+        (&[fast, "--launch-tuning", "pool=1"], false),
+        (&[fast, "--launch-tuning", "pool-steps=0,own=0,dealt-steps=0,pool-part=7"], true),
+        (&["-flaunch-opt=off"], false),
+    ];
+    for (arguments, none) in cases {
+        for seed in ["1", "2", "3"] {
+            if launches_nothing(&source, arguments, seed)? != none {
+                return Err(format!("{arguments:?}, seed {seed}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Children whose blocks add up by barriers and shared memory are run like others; not those whose sum is stored.
+fn blocks_that_add_up() -> Outcome {
+    let child = |end: &str| {
+        parents_of_large_children(&format!(
+            "__global__ void child(const int *ones, const int *seen, int *sum, int n) {{
+                __shared__ int part[64];
+                int i = blockIdx.x * blockDim.x + threadIdx.x;
+                part[threadIdx.x] = i < n ? ones[i] * *seen : 0;
+                __syncthreads();
+                for (int step = blockDim.x / 2; step > 0; step /= 2) {{
+                    if (threadIdx.x < step) part[threadIdx.x] += part[threadIdx.x + step];
+                    __syncthreads();
+                }}
+                if (threadIdx.x == 0) {end}
+            }}"
+        ))
+    };
+    let fast = ["-flaunch-opt=fast"];
+    let adds = launches_nothing(&child("atomicAdd(sum, part[0]);"), &fast, "1")?;
+    let other = "{ atomicAdd(sum, part[0] + 1); atomicAdd(sum, -1); }";
+    let others = launches_nothing(&child(other), &fast, "1")?;
+    match (adds, others) {
+        (true, false) => Ok(()),
+        found => Err(format!("{found:?}").into()),
     }
 }

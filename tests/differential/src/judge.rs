@@ -62,7 +62,7 @@ pub struct Disagreement {
 }
 
 /// Every pack is compiled in the first two ways, and in one of the others after the other.
-const LEVELS: [&[&str]; 16] = [
+const LEVELS: [&[&str]; 17] = [
     &["-O3"],
     &["-O0"],
     &["-O1", "--launch-abi", "cdp2"],
@@ -98,6 +98,14 @@ const LEVELS: [&[&str]; 16] = [
         "safe",
         "--launch-tuning",
         "own=1,dealt=1,dealt-steps=64,gather=32,crowd=1,pace=1",
+    ],
+    // All warps of a grid run what one of them has.
+    &[
+        "-O3",
+        "--flaunch-opt",
+        "fast",
+        "--launch-tuning",
+        "own=0,dealt-steps=0,large-parents=1,pool=100000,pool-steps=0,pool-part=1",
     ],
 ];
 

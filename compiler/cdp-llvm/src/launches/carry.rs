@@ -24,6 +24,7 @@ use super::emit::{ORDER, quoted};
 use super::gather::{self, Calls, Gather};
 use super::late::{self, Late};
 use super::parent::{self, LaunchSite};
+use super::pool::{self, Pool};
 use super::queue::{self, Queue};
 use super::rounds;
 use super::sequence::nested::{Nested, without_records};
@@ -114,6 +115,9 @@ impl<'ctx> Pass<'_, 'ctx> {
         definitions += &ranges::definitions(ranges.iter().flatten().filter(|_| shared));
         if gathered.iter().any(|gathered| gathered.queue.is_some()) {
             definitions += queue::DEFINITIONS;
+        }
+        if functions.contains(pool::ENTER) {
+            definitions += pool::DEFINITIONS;
         }
         if gathered.iter().any(|gathered| gathered.by_warps) {
             definitions += door::DEFINITIONS;
@@ -342,8 +346,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         let arguments = self.arguments(&plan.site, kernel)?;
         let queue = gather.filter(|_| plan.queued);
         let sequence = sequenced.iter().find(|found| plan.sequence == Some(found.index));
+        let pool = child
+            .filter(|_| plan.pools())
+            .and_then(|child| Pool::new(&name, child, &arguments, &tuning, &plan.site.said));
         let site = Site {
             name,
+            pool,
             kernel: kernel.get_name().to_string_lossy().into_owned(),
             queue: queue.map(|gather| {
                 Queue::new(gather, &arguments, &tuning, &plan.site.said, plan.single)
@@ -366,7 +374,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             }),
             child,
         };
-        Some(site.function())
+        let pool = site.pool.as_ref().map_or(String::new(), Pool::declarations);
+        Some(pool + &site.function())
     }
 
     /// Links functions in that call `bodies` and launch kernels of the module. LLVM's linker resolves references

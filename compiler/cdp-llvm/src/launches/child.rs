@@ -30,6 +30,9 @@ pub(super) fn used_extras(body: FunctionValue<'_>) -> [bool; EXTRAS.len()] {
     })
 }
 
+/// The grid's and the block's dimensions, as names.
+pub(super) const DIMS: [&str; 6] = ["gx", "gy", "gz", "bx", "by", "bz"];
+
 /// A body of at most so many instructions is inlined where it is run.
 pub(super) const INLINED_INSTRUCTIONS: usize = 600;
 
@@ -50,6 +53,8 @@ pub(super) struct Child<'ctx> {
     pub instructions: usize,
     /// Whether it adds up what may wait in registers ([`super::sums`]).
     pub sums: bool,
+    /// Whether its threads add by themselves what those of a block add up ([`super::added`]).
+    pub added: bool,
     /// Whether one of its threads is enough that did something ([`super::once`]).
     pub once: bool,
 }
@@ -103,8 +108,23 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
         strides,
         instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
         sums: false,
+        added: false,
         once: false,
     })
+}
+
+/// A kernel that knows of x alone: its other dimensions must be 1, and a thread's number is its place.
+pub(super) fn is_flat(child: &Child<'_>) -> bool {
+    ![1, 2, 4, 5].iter().any(|index| child.used[*index])
+}
+
+/// Whether the lanes that work for another need that dimension (grid x, y, z, block x, y, z).
+pub(super) fn uses_dim(child: &Child<'_>, index: usize) -> bool {
+    let asked = child.used[6 + index];
+    match is_flat(child) {
+        true => asked || (index == 3 && !child.is_linear()),
+        false => true,
+    }
 }
 
 /// Types of arguments that go from lane to lane.

@@ -18,14 +18,14 @@
 //! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it
 //! launches later: they meet at warp barriers before and after.
 
-use super::child::Child;
+use super::child::{Child, is_flat};
 use super::door;
 use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
 use super::gather;
 use super::limit::parents;
 use super::once;
 use super::ranges::up_to;
-use super::rounds::{Round, is_flat, summed};
+use super::rounds::{Round, summed};
 use super::sequence;
 use super::site::{Mode, Site};
 
@@ -83,6 +83,9 @@ impl Site<'_, '_> {
         text.room_for_copies(moved);
         if let Some((_, sequence)) = self.sequence {
             sequence.room(&mut text);
+        }
+        if let Some(pool) = &self.pool {
+            pool.room(&mut text);
         }
         if self.flat {
             let [y, z] = ["y", "z"].map(|axis| {
@@ -319,6 +322,9 @@ impl Site<'_, '_> {
         text.label("done");
         summed(child, text);
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
+        if let Some(pool) = &self.pool {
+            pool.leave(text);
+        }
         if self.is_timed(child) {
             let slow = self.slow(text);
             let launched = text.set("load i1, ptr %launched");
@@ -361,7 +367,14 @@ impl Site<'_, '_> {
         let own = self.tuning.own;
         let tiny = text.set(&format!("icmp ule i32 %turns, {own}"));
         let tiny = text.set(&format!("and i1 %small, {tiny}"));
-        let other = text.set(&format!("xor i1 {tiny}, true"));
+        let mut other = text.set(&format!("xor i1 {tiny}, true"));
+        if let Some(pool) = &self.pool {
+            let many = self.fills_device(text);
+            let wants = text.all(&["%valid".into(), other.clone(), many]);
+            pool.put(&wants, &self.arguments, text);
+            let stays = text.set("xor i1 %pooled, true");
+            other = text.set(&format!("and i1 {other}, {stays}"));
+        }
         let other = text.set(&format!("and i1 %small, {other}"));
         let waiting = text.ballot(&other);
         if self.queue.is_some() {
@@ -372,10 +385,17 @@ impl Site<'_, '_> {
             let long = text.set(&format!("and i1 {other}, {long}"));
             let long = text.ballot(&long);
             let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {long})"));
-            let few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
+            let mut few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
+            if child.added && self.tuning.threshold.is_none() {
+                // As blocks these are at work everywhere on the device, which the warps of a small grid are not.
+                let many = self.fills_device(text);
+                few = text.all(&[few, many]);
+            }
             text.line(&format!("%others = select i1 {few}, i32 {waiting}, i32 0"));
             let here = text.set(&format!("or i1 {tiny}, {few}"));
-            text.line(&format!("%run = and i1 %small, {here}"));
+            let run = text.set(&format!("and i1 %small, {here}"));
+            let pooled = if self.pool.is_some() { "%pooled" } else { "false" };
+            text.line(&format!("%run = or i1 {run}, {pooled}"));
         } else {
             text.line(&format!("%others = or i32 {waiting}, 0"));
             text.line("%run = or i1 %small, false");

@@ -70,7 +70,8 @@ pub(super) fn gather<'ctx>(
     let most_threads: Option<u32> = stated.as_deref().map_or(Some(1024), product);
     Ok(Gather {
         kernel,
-        body: child.map(|child| child.body),
+        // Its blocks may be of other sizes here.
+        body: child.filter(|child| !child.added).map(|child| child.body),
         name: format!("__cdp_gather_{name}"),
         deep: is_deep(View::function(kernel)),
         repeatable: is_repeatable(View::function(kernel)),
@@ -83,7 +84,7 @@ pub(super) fn gather<'ctx>(
 }
 
 /// The dimensions of a site's blocks that are constants.
-fn constant_block(site: &LaunchSite<'_>) -> [Option<u32>; 3] {
+pub(super) fn constant_block(site: &LaunchSite<'_>) -> [Option<u32>; 3] {
     [4, 5, 6].map(|index| {
         let dim = site.operands.get(index).and_then(|dim| View::value(*dim).constant_int());
         dim.and_then(|dim| u32::try_from(dim).ok())

@@ -150,6 +150,11 @@ impl Site<'_, '_> {
         (name, bits)
     }
 
+    /// Whether the parent's grid keeps much of a device busy.
+    pub(super) fn fills_device(&self, text: &mut Text) -> String {
+        text.set(&format!("icmp uge i64 %parents, {}", self.tuning.large_parents))
+    }
+
     /// The most threads of a child that the lanes do.
     pub(super) fn limit(&self, child: &Child<'_>, text: &mut Text) -> String {
         let Tuning { threshold, .. } = self.tuning;

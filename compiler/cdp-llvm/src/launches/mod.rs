@@ -5,6 +5,7 @@
 //!   a kernel hands on are its own;
 //! - [`streams`]: a stream that is created for one launch is not;
 //! - [`stack`]: a thread that launches its own kernel in grids of one thread runs short ones itself;
+//! - [`added`]: a block that adds up is threads that add;
 //! - [`parent`], [`child`], [`guard`], [`stride`], [`waiting`], with [`calls`]: analyses, which change nothing;
 //! - [`independent`] and [`single`], with [`access`] and [`form`], asked in [`proof`]: an analysis too, whether children that different
 //!   threads launch may overlap;
@@ -14,6 +15,7 @@
 //! - [`sums`] and [`once`]: what a child adds up is added up in registers first; who did what all do is enough;
 //! - [`ranges`]: of one counter that all threads of a parent take from, a warp takes by one operation;
 //! - [`gather`], with [`records`]: what is still launched, and may overlap, is one launch for a whole warp;
+//! - [`pool`]: what is too large for a warp, and too small for a launch, is run by all warps of the grid;
 //! - [`queue`], with [`turns`]: what no stream orders is one launch, or few, for a whole grid;
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`], with [`together`],
@@ -30,9 +32,11 @@
 //! What is absent: the calls that other compilers write for a launch, which are raised to `@cdp.launch` before.
 
 mod access;
+mod added;
 mod aggregate;
 mod argument;
 mod calls;
+mod candidate;
 mod carry;
 mod child;
 pub(crate) mod code;
@@ -51,6 +55,7 @@ mod limit;
 mod meet;
 mod once;
 pub(crate) mod parent;
+mod pool;
 mod prepare;
 pub mod print;
 mod proof;
@@ -97,7 +102,7 @@ use child::{Child, is_kernel};
 use direct::Direct;
 use gather::Gather;
 use independent::{Dependence, Independent};
-use parent::{LaunchSite, Parent, sites_of};
+use parent::{LaunchSite, sites_of};
 use print::{LaunchPass, Printer};
 use recording::Recording;
 pub(crate) use remark::Optimized;
@@ -151,6 +156,12 @@ struct Plan<'ctx> {
 impl Plan<'_> {
     fn changes(&self) -> bool {
         self.child.is_some() || self.relaxed || self.gather.is_some() || self.sequence.is_some()
+    }
+
+    /// Whether its children may be run by any warp of the grid, when that comes to its end.
+    fn pools(&self) -> bool {
+        let independent = matches!(self.mode, Mode::Independent { .. });
+        independent && self.late && self.queued && self.gather.is_some() && !self.single
     }
 }
 
@@ -493,56 +504,6 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         };
         self.gathers[index].as_mut().ok()?.is_launched_at(site);
         Some(index)
-    }
-
-    /// The child that a site's threads can run; or why not.
-    fn candidate(
-        &mut self,
-        site: &LaunchSite<'ctx>,
-        facts: &Parent,
-        free: bool,
-    ) -> std::result::Result<usize, String> {
-        if site.said.keep {
-            return Err("left alone, as `#pragma cdp keep` says".into());
-        }
-        if !self.is_proper(site) {
-            return Err("it is not understood".into());
-        }
-        match site.stream {
-            Some(cdp_launch::StreamConst::TailLaunch) => {
-                return Err("a tail launch runs after its parent".into());
-            }
-            Some(stream) if stream.value() == 0 || !site.in_null_stream() => {}
-            Some(_) => return Err("it names a default stream other than 0".into()),
-            None => return Err("its stream is not known, and may order it with others".into()),
-        }
-        if let (Some(obstacle), true) = (&facts.obstacle, site.in_null_stream()) {
-            return Err(obstacle.clone());
-        }
-        let fast = self.options.launch_opt == LaunchOpt::Fast;
-        let ordered = site.in_null_stream() && !site.said.independent && !free;
-        if let (Some(what), true) = (facts.crowded, ordered) {
-            return Err(format!("the parent {what}, so that there may be no room for a lock"));
-        }
-        if let (Some(look), false) = (facts.looks_at_errors, fast) {
-            return Err(format!(
-                "the parent calls `{look}`, and a child that is not launched cannot fail for lack of room"
-            ));
-        }
-        let kernel = site.kernel().ok_or_else(|| String::from("its kernel is not known"))?;
-        let name = kernel.get_name().to_string_lossy().into_owned();
-        let index = match self.by_kernel.get(&name) {
-            Some(index) => *index,
-            None => {
-                self.children.push(child::child(kernel));
-                self.by_kernel.insert(name, self.children.len() - 1);
-                self.children.len() - 1
-            }
-        };
-        match &self.children[index] {
-            Ok(_) => Ok(index),
-            Err(reason) => Err(reason.clone()),
-        }
     }
 
     /// Whether a call is as the lowering wants it; what it refuses is not touched.

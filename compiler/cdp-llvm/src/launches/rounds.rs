@@ -3,9 +3,10 @@
 //! What is absent: which children are run, and in which order ([`super::distribute`]).
 
 use super::argument::{Argument, words};
-use super::child::{Child, EXTRAS};
+use super::child::{Child, DIMS, EXTRAS, is_flat, uses_dim};
 use super::emit::{Text, moved, quoted};
 use super::once;
+use super::pool::{Taken, Taker};
 use super::site::{Mode, Site};
 use super::sums::DONE;
 
@@ -25,8 +26,8 @@ pub(super) struct Round<'a> {
 
 impl Site<'_, '_> {
     /// The rounds: in each, every lane runs some threads of a child. In the first, if there is one, a
-    /// lane's own; then, for each lane of `%waiting`, all lanes those of that one. Then control goes to
-    /// `done`.
+    /// lane's own; then, for each lane of `%waiting`, all lanes those of that one; then parts of what is in the
+    /// pool. Then control goes to `done`.
     pub(super) fn rounds(&self, child: &Child<'_>, first: Option<&Round<'_>>, text: &mut Text) {
         let in_order = self.mode == Mode::InOrder;
         text.label("next");
@@ -68,31 +69,46 @@ impl Site<'_, '_> {
             .map(|(index, argument)| moved(argument, index, text))
             .collect();
         text.line("br label %round");
-        text.label("round");
-        let phi = |text: &mut Text, name: &str, ty: &str, own: &str, other: &str| match first {
-            Some(Round { from, .. }) => {
-                text.line(&format!("%r.{name} = phi {ty} [ {own}, %{from} ], [ {other}, %pick ]"))
+        let taken = match (&self.pool, first) {
+            (Some(pool), Some(_)) => {
+                let taker = Taker { arguments: &self.arguments, uniform: self.uniform };
+                Some(pool.take(child, &taker, text))
             }
-            None => text.line(&format!("%r.{name} = phi {ty} [ {other}, %next ]")),
+            _ => None,
+        };
+        let pooled = |of: fn(&Taken) -> &str| taken.as_ref().map_or("", of);
+        text.label("round");
+        let phi = |text: &mut Text, name: &str, ty: &str, [own, other, pooled]: [&str; 3]| {
+            let mut from = match first {
+                Some(Round { from, .. }) => format!("[ {own}, %{from} ], [ {other}, %pick ]"),
+                None => format!("[ {other}, %next ]"),
+            };
+            if taken.is_some() {
+                from += &format!(", [ {pooled}, %p.go ]");
+            }
+            text.line(&format!("%r.{name} = phi {ty} {from}"));
         };
         let begin = first.map_or(["", "", "", ""], |r| [r.index, r.step, r.end, r.waiting]);
-        if first.is_some() {
-            phi(text, "base", "i32", "0", "%base");
+        if let Some(Round { dealt: [_, _, total], .. }) = first {
+            phi(text, "base", "i32", ["0", "%base", total]);
         }
         let index = if first.is_some() { "%deal.index" } else { "%rank" };
-        phi(text, "index", "i32", begin[0], index);
-        phi(text, "step", "i32", begin[1], "%lanes");
-        phi(text, "end", "i32", begin[2], &end);
-        phi(text, "left", "i32", begin[3], "%rest");
+        phi(text, "index", "i32", [begin[0], index, pooled(|taken| &taken.first)]);
+        phi(text, "step", "i32", [begin[1], "%lanes", "%lanes"]);
+        phi(text, "end", "i32", [begin[2], &end, pooled(|taken| &taken.end)]);
+        phi(text, "left", "i32", [begin[3], "%rest", "0"]);
         let own_first = first.is_some_and(|first| first.own_first);
         if own_first {
-            phi(text, "first", "i1", "true", "false");
+            phi(text, "first", "i1", ["true", "false", "false"]);
         }
-        for (dim, name) in dims.iter().zip(DIMS) {
-            phi(text, name, "i32", &format!("%{name}"), dim);
+        for (index, (dim, name)) in dims.iter().zip(DIMS).enumerate() {
+            let pooled = taken.as_ref().map_or("", |taken| &taken.dims[index]);
+            phi(text, name, "i32", [&format!("%{name}"), dim, pooled]);
         }
         for (index, (argument, moved)) in self.arguments.iter().zip(&moved).enumerate() {
-            phi(text, &format!("a{index}"), &argument.ty, &format!("%a{index}"), moved);
+            let pooled = taken.as_ref().map_or("", |taken| &taken.values[index]);
+            let name = format!("a{index}");
+            phi(text, &name, &argument.ty, [&format!("%a{index}"), moved, pooled]);
         }
         match self.sequence.and_then(|(_, sequence)| sequence.threads.as_deref()) {
             Some(threads) => {
@@ -135,7 +151,8 @@ impl Site<'_, '_> {
             let in_time = text.set(&format!("icmp eq i32 {votes}, 0"));
             again = text.set(&format!("and i1 {again}, {in_time}"));
         }
-        text.line(&format!("br i1 {again}, label %next, label %done"));
+        let behind = if taken.is_some() { "pool" } else { "done" };
+        text.line(&format!("br i1 {again}, label %next, label %{behind}"));
     }
 }
 
@@ -188,9 +205,6 @@ fn deal(
     }
     "%deal.end".into()
 }
-
-/// The grid's and the block's dimensions, as names.
-const DIMS: [&str; 6] = ["gx", "gy", "gz", "bx", "by", "bz"];
 
 /// From label `loop` on: the threads from `%r.index` up to `%r.end`, each `%r.step`th.
 fn each_index(
@@ -392,19 +406,5 @@ fn call_body(child: &Child<'_>, arguments: &[Argument], text: &mut Text) {
 pub(super) fn summed(child: &Child<'_>, text: &mut Text) {
     if child.sums {
         text.line(&format!("call void @{DONE}(i32 %mask)"));
-    }
-}
-
-/// A kernel that knows of x alone: its other dimensions must be 1, and a thread's number is its place.
-pub(super) fn is_flat(child: &Child<'_>) -> bool {
-    ![1, 2, 4, 5].iter().any(|index| child.used[*index])
-}
-
-/// Whether the lanes that work for another need that dimension (grid x, y, z, block x, y, z).
-fn uses_dim(child: &Child<'_>, index: usize) -> bool {
-    let asked = child.used[6 + index];
-    match is_flat(child) {
-        true => asked || (index == 3 && !child.is_linear()),
-        false => true,
     }
 }

@@ -5,6 +5,7 @@
 use super::argument::Argument;
 use super::child::Child;
 use super::gather::{Calls, Gather};
+use super::pool::Pool;
 use super::queue::Queue;
 use super::sequence::Sequence;
 use super::tuning::Tuning;
@@ -53,6 +54,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub sequence: Option<(&'a Gather<'ctx>, &'a Sequence)>,
     /// Where launches of the whole grid are gathered, when nothing orders them.
     pub queue: Option<Queue>,
+    /// Where children of the whole grid are run by all its warps, if they are.
+    pub pool: Option<Pool>,
     /// `None` for a site whose child cannot be run: it only takes part in the order.
     pub child: Option<&'a Child<'ctx>>,
 }

@@ -52,6 +52,17 @@ pub struct Tuning {
     pub queue_records: u32,
     /// Records of each of two large ones, for what a bucket has no room for; 0 for none.
     pub queue_large: u32,
+    /// Threads of a grid that keeps much of a device busy.
+    pub large_parents: u32,
+    /// Whether blocks that add up are run as threads that do ([`super::added`]); 0 for never.
+    pub added: u32,
+    /// Steps of a warp for each warp of a grid, up to which all of its warps run children together ([`super::pool`]); 0 for
+    /// none.
+    pub pool: u32,
+    /// Steps of a warp above which a child is run so.
+    pub pool_steps: u32,
+    /// Threads of it that a warp takes at a time.
+    pub pool_part: u32,
     /// How often whoever opened a bucket looks, half a microsecond apart, and finds that no record came, before it is
     /// launched.
     pub quiet: u32,
@@ -98,6 +109,11 @@ impl Default for Tuning {
             queue: 64,
             queue_records: 1024,
             queue_large: 32_768,
+            large_parents: 32_768,
+            added: 1,
+            pool: 2,
+            pool_steps: 8,
+            pool_part: 256,
             quiet: 4,
             patience: 16,
             waves: 0,

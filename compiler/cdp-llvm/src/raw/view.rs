@@ -16,6 +16,7 @@ use super::sync_scope_of;
 
 unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
+    fn cdp_launches_added(kernel: LLVMValueRef, x: c_uint, y: c_uint, z: c_uint) -> LLVMValueRef;
     fn cdp_launches_coherent(kernel: LLVMValueRef);
     fn cdp_launches_meet(kernel: LLVMValueRef, sites: *const LLVMValueRef, count: c_uint);
     fn cdp_launches_stack(
@@ -95,6 +96,15 @@ pub(crate) fn kernel_body<'ctx>(
         let body = cdp_launches_body(kernel.as_value_ref(), name.as_ptr().cast(), name.len());
         FunctionValue::new(body)
     }
+}
+
+/// A copy of a kernel in blocks of one size, each thread of which adds what the block adds up (`launches/added/added.cpp`).
+pub(crate) fn added_up<'ctx>(
+    kernel: FunctionValue<'ctx>,
+    [x, y, z]: [u32; 3],
+) -> Option<FunctionValue<'ctx>> {
+    // SAFETY: a live kernel with a body.
+    unsafe { FunctionValue::new(cdp_launches_added(kernel.as_value_ref(), x, y, z)) }
 }
 
 /// A value of a module: an instruction, a parameter, a constant, a function.
