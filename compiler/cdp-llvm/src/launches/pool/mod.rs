@@ -230,6 +230,9 @@ impl Pool {
         let count = text
             .set(&format!("load atomic i32, ptr {count} syncscope(\"device\") monotonic, align 4"));
         let count = text.set(&format!("call i32 @llvm.umin.i32(i32 {count}, i32 {RECORDS})"));
+        // One lane's, by which all go on: lanes that come here one after another load different ones.
+        let leader = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+        let count = text.shuffle("%mask", &count, &leader);
         // Warps begin with different ones. As the number grows, what lies before the first moves away from where it is
         // looked for, so that none is missed.
         let some = text.set(&format!("call i32 @llvm.umax.i32(i32 {count}, i32 1)"));
