@@ -8,6 +8,7 @@
 //! for all of them; that no word is touched by two threads without a barrier between, of which one writes; and that threads do
 //! nothing else once they have begun. So nothing rests on how a program adds up, and what is not understood is left. It holds
 //! for blocks of the size that was tried alone. Integers only: sums of others depend on their order.
+//! Another grid that looks at the sum while the child runs may see a part of a block's; when the child is complete, all is there.
 //!
 //! What is absent: what else a child may not do ([`super::child`]).
 
