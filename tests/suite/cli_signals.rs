@@ -24,6 +24,14 @@ pub fn trials() -> Vec<Trial> {
 
 const SIGNALS: [(&str, i32); 4] = [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3)];
 
+/// Those that are not ignored here, as `nohup` has it, since `cdpc` goes on to ignore them then.
+fn signals() -> impl Iterator<Item = (&'static str, i32)> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    SIGNALS.into_iter().filter(move |(_, number)| ignored >> (number - 1) & 1 == 0)
+}
+
 fn send(signal: &str, id: u32) -> Outcome {
     let done = Command::new("kill").args([&format!("-{signal}"), &id.to_string()]).status();
     match done {
@@ -88,7 +96,7 @@ fn slow_toolkit(folder: &tempfile::TempDir) -> Result<String, Failed> {
 }
 
 fn tools_end() -> Outcome {
-    for (name, number) in SIGNALS {
+    for (name, number) in signals() {
         let folder = folder()?;
         let kit = slow_toolkit(&folder)?;
         let (temp, ids) = (folder.path().join("temp"), path(&folder, "ids"));
@@ -127,7 +135,7 @@ fn endless(folder: &tempfile::TempDir, more: &[&str]) -> Result<Command, Failed>
 }
 
 fn programs_end() -> Outcome {
-    for (name, number) in SIGNALS {
+    for (name, number) in signals() {
         let folder = folder()?;
         let mut command = endless(&folder, &[])?;
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
