@@ -7,8 +7,14 @@ use std::fmt;
 /// Threads in a block, and the largest x or y of a block.
 pub const MAX_BLOCK_THREADS: u64 = 1024;
 /// Registers that each thread of the largest block may have: a multiprocessor has 65,536 on every architecture from sm_50
-/// on but sm_53 and sm_62.
+/// on that does not have [fewer](has_fewer_registers).
 pub const REGISTERS_OF_LARGEST_BLOCK: u32 = 64;
+
+/// Whether multiprocessors of an architecture, 53 for `sm_53`, have fewer registers than others.
+pub fn has_fewer_registers(sm: u32) -> bool {
+    matches!(sm, 53 | 62)
+}
+
 /// The largest z of a block.
 pub const MAX_BLOCK_Z: u64 = 64;
 /// The largest x of a grid.

@@ -208,26 +208,27 @@ public:
   void add(Pass *P) override {
     // A pass is in the registry once one of its kind was made, that is, from here on.
     const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(P->getPassID());
+    StringRef Name = Info ? Info->getPassArgument() : "";
     // The last one in front of instruction selection, at every level.
-    if (Info && Info->getPassArgument() == "stack-protector")
+    if (Name == "stack-protector")
       legacy::PassManager::add(new AvoidFaults());
-    if (Info && is_contained(Dropped, Info->getPassArgument())) {
+    if (Info && is_contained(Dropped, Name)) {
       delete P;
       return;
     }
     // `slsr` makes an address of another one by an addition. In global memory that saves arithmetic of 64 bits; in
     // shared memory it hides from ptxas which words lie side by side (compiler/docs/device-speed.md).
-    if (Info && Info->getPassArgument() == "codegenprepare") {
+    if (Name == "codegenprepare") {
       legacy::PassManager::add(new WritePlaces());
       legacy::PassManager::add(new MultiplySteps());
     }
-    if (Info && Info->getPassArgument() == "phi-node-elimination")
+    if (Name == "phi-node-elimination")
       legacy::PassManager::add(createLimitPass());
-    bool Selected = Info && Info->getPassArgument() == "finalize-isel";
-    if (Info && Info->getPassArgument() == "slsr")
+    bool Selected = Name == "finalize-isel";
+    if (Name == "slsr")
       P = new OfShortUnshared(static_cast<FunctionPass *>(P));
     // Of each loop it asks what holds where it begins, which LLVM looks for in all loops before it: two thirds of the time of 300 loops.
-    if (Info && Info->getPassArgument() == "loop-reduce")
+    if (Name == "loop-reduce")
       P = new OfFewLoops(static_cast<LoopPass *>(P));
     legacy::PassManager::add(P);
     if (Selected)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use cdp_ir::OptLevel;
 use cdp_launch::LaunchAbi;
-use cdp_launch::limits::REGISTERS_OF_LARGEST_BLOCK;
+use cdp_launch::limits::{REGISTERS_OF_LARGEST_BLOCK, has_fewer_registers};
 
 pub use crate::launches::print::LaunchPass;
 pub use crate::launches::tuning::Tuning as LaunchTuning;
@@ -223,8 +223,8 @@ impl LowerOptions {
     /// How many registers a kernel may have for the sake of its loops: as many as the largest block's threads can have. None
     /// where the number is given, or smaller.
     pub(crate) fn registers_for_loops(&self) -> Option<u32> {
-        let fewer = matches!(self.arch_sm(), 53 | 62);
-        (!self.max_registers_given && !fewer).then_some(REGISTERS_OF_LARGEST_BLOCK)
+        let may = !self.max_registers_given && !has_fewer_registers(self.arch_sm());
+        may.then_some(REGISTERS_OF_LARGEST_BLOCK)
     }
 
     /// The number of the architecture: 90 for `sm_90a`.

@@ -71,9 +71,7 @@ bool loadsAndSums(const Loop &L) {
         return false;
       Branches += isa<BranchInst>(I) && cast<BranchInst>(I).isConditional();
       bool Local = getLoadStorePointerOperand(&I) && isa<AllocaInst>(getUnderlyingObject(getLoadStorePointerOperand(&I)));
-      const auto *Call = dyn_cast<CallBase>(&I);
-      const auto *Text = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
-      Loads |= Text ? StringRef(Text->getAsmString()).starts_with("ld.") : isa<LoadInst>(I) && !Local;
+      Loads |= loads(I) && !Local;
       Results |= isa<StoreInst>(I) && !Local;
       if (!I.getType()->isFloatTy() && !I.getType()->isDoubleTy())
         continue;

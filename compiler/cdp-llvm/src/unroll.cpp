@@ -94,13 +94,6 @@ bool dividesForTurns(Loop &L, ScalarEvolution &Evolution) {
   });
 }
 
-/// A load, or PTX that is one, as `__ldg` is.
-bool loads(const Instruction &I) {
-  const auto *Call = dyn_cast<CallBase>(&I);
-  const auto *Asm = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
-  return Asm ? Asm->getAsmString().starts_with("ld.") : isa<LoadInst>(I);
-}
-
 /// Whether the address of a load in a loop comes from memory that the loop reads.
 bool isIndirect(const Instruction &Load, const Loop &L) {
   SmallVector<const Value *, 8> Work(Load.operand_values());
@@ -523,6 +516,12 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
 }
 
 } // namespace
+
+bool loads(const Instruction &I) {
+  const auto *Call = dyn_cast<CallBase>(&I);
+  const auto *Asm = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
+  return Asm ? Asm->getAsmString().starts_with("ld.") : isa<LoadInst>(I);
+}
 
 bool isOfBlock(const Value &V) {
   if (const auto *A = dyn_cast<Argument>(&V))

@@ -160,6 +160,9 @@ struct AlignAccesses : llvm::PassInfoMixin<AlignAccesses> {
 /// Whether a value is the same for all threads of a block, of those that are no instructions or read what the block is.
 bool isOfBlock(const llvm::Value &V);
 
+/// A load, or PTX that is one, as `__ldg` is.
+bool loads(const llvm::Instruction &I);
+
 /// Has larger functions inlined than LLVM would.
 struct WeighCalls : llvm::PassInfoMixin<WeighCalls> {
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);

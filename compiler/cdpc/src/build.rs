@@ -97,6 +97,11 @@ fn prepare(args: &Build, link_only: bool) -> Result<Plan, Result<Usage, Failure>
 /// Extensions of outputs, for messages.
 const EXTENSIONS: &str = ".ptx, .o, .cubin, .fatbin, .so, .ll, .ir, .ast, and .exe, .out, .x, .bin, .run or none for a program";
 
+/// Whether a shared library is made. A device link beside it, as CMake has it, is for one that another command links.
+fn links_shared(args: &Build) -> bool {
+    args.shared && !args.device_link
+}
+
 fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> {
     if let Some(emit) = args.emit {
         return Ok(match emit {
@@ -115,9 +120,7 @@ fn goal(args: &Build, link_only: bool, inputs: &[Input]) -> Result<Goal, Usage> 
     if args.compile_only {
         return Ok(object_goal(args, inputs));
     }
-    // As CMake has it: what is linked by another is for a shared library.
-    let shared = args.shared && !args.device_link;
-    if shared {
+    if links_shared(args) {
         return Ok(Goal::Executable);
     }
     let named = |extension: &str| {
@@ -315,7 +318,7 @@ impl Plan {
             let stem = input.and_then(|path| path.file_stem()).unwrap_or("out".as_ref());
             // Not `with_extension`: the stem may hold a dot.
             let mut name = stem.to_os_string();
-            let extension = if args.shared { "so" } else { extension(self.goal) };
+            let extension = if links_shared(args) { "so" } else { extension(self.goal) };
             if !extension.is_empty() {
                 name.push(".");
                 name.push(extension);
@@ -390,8 +393,7 @@ impl Plan {
 
     fn request<'r>(&'r self, args: &Build, inputs: &'r [Input], job: &'r Job) -> BuildRequest<'r> {
         let is_library = |path: &Path| path.extension() == Some("so".as_ref());
-        let shared =
-            args.shared && !args.device_link || self.output.as_deref().is_some_and(is_library);
+        let shared = links_shared(args) || self.output.as_deref().is_some_and(is_library);
         let host_link = HostLinkOptions { shared, ..host_link(&args.host, &self.libraries) };
         let is_program = self.goal == Goal::Executable;
         BuildRequest::new(inputs, self.goal, &self.options, job).with(|request| {

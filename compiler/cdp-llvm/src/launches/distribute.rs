@@ -9,10 +9,10 @@
 //! Legality. A child may start at any time after its launch, so running it there is one of its schedules,
 //! given that it waits for nobody (`child.rs`). What remains is the order of a block's NULL stream:
 //!
-//! - [`super::site::Mode::InOrder`]: one child of the block at a time, under a lock in shared memory, and none after
+//! - [`Mode::InOrder`]: one child of the block at a time, under a lock in shared memory, and none after
 //!   one that was really launched, since that one may still be running: then all others are launched
 //!   too. Children of one thread run in its order because each is complete when its site is left.
-//! - [`super::site::Mode::Independent`]: children of different threads may overlap; one thread's run in its order, which a
+//! - [`Mode::Independent`]: children of different threads may overlap; one thread's run in its order, which a
 //!   flag of the thread sees to in the same way.
 //!
 //! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it

@@ -78,6 +78,11 @@ impl Text {
         self.set(&format!("or i64 {high}, {low}"))
     }
 
+    /// The first lane of `%mask`.
+    pub fn leader(&mut self) -> String {
+        self.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)")
+    }
+
     /// Names how many of the lanes `mask` are below this one.
     pub fn rank(&mut self, name: &str, mask: &str) {
         let below = self.set("call i32 @llvm.nvvm.read.ptx.sreg.lanemask.lt()");
@@ -201,7 +206,7 @@ fn moved_bytes(index: usize, bytes: u64, align: u64, text: &mut Text) -> String 
 /// One lane of those that are here takes the block's lock for all.
 pub(super) fn lock(text: &mut Text) {
     let lane = text.set("call i32 @llvm.nvvm.read.ptx.sreg.laneid()");
-    let first = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+    let first = text.leader();
     text.line(&format!("%leader = icmp eq i32 {lane}, {first}"));
     text.line("br i1 %leader, label %spin, label %locked");
     text.label("spin");

@@ -7,7 +7,7 @@
 
 use super::again::edited;
 use super::shared::{declaration, storage_and_reference, type_of};
-use super::spelling::{is_word, skipped};
+use super::spelling::{is_word, places, skipped};
 
 /// Class templates of CUDA's library whose objects stand in shared memory.
 const OF_CUDA: &[&str] =
@@ -53,16 +53,6 @@ fn runs_code(text: &str, of_type: &str, names: usize) -> bool {
     OF_CUDA.contains(&name)
         || other_name(text, name).is_some_and(|of| runs_code(text, of, names - 1))
         || bodies(text, name).any(|body| has_code(body, name))
-}
-
-/// Where a word stands for itself.
-fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let bytes = text.as_bytes();
-    let is_end =
-        move |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_none_or(|b| !is_word(*b));
-    let whole =
-        move |&(at, _): &(usize, &str)| is_end(at.checked_sub(1)) && is_end(Some(at + word.len()));
-    text.match_indices(word).filter(whole).map(|(at, _)| at)
 }
 
 /// What `using NAME = ...;` says that a name stands for.

@@ -104,6 +104,7 @@ impl Lenient {
     /// What is to be written instead of a part of the text; `at` is where clang points.
     pub(super) fn anew(self, text: &str, at: usize) -> Option<(Range<usize>, String)> {
         let rest = text.get(at..)?;
+        let marked = |(end, marks): (usize, Marks)| (end..end, marks.written().into());
         match self {
             Lenient::OfHost => {
                 let name = name_at(text, at)?;
@@ -148,16 +149,10 @@ impl Lenient {
                 Some((name..name, "template ".into()))
             }
             Lenient::Unmarked(marks) => {
-                let end = place_of_marks(text, at)?;
-                Some((end..end, marks.written().into()))
+                place_of_marks(text, at).map(|end| (end, marks)).map(marked)
             }
-            Lenient::UnmarkedDestructor | Lenient::AroundUnmarked => {
-                let (end, marks) = match self {
-                    Lenient::AroundUnmarked => of_destructor_around(text, at)?,
-                    _ => of_destructor(text, at)?,
-                };
-                Some((end..end, marks.written().into()))
-            }
+            Lenient::UnmarkedDestructor => of_destructor(text, at).map(marked),
+            Lenient::AroundUnmarked => of_destructor_around(text, at).map(marked),
             Lenient::Unroll => unrolls(text, at).map(|line| (line, String::new())),
             Lenient::Braces => {
                 let types = ["dim3", "dim3", "size_t", "cudaStream_t"];

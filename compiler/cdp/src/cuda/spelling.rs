@@ -108,6 +108,16 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
+/// Where a word stands for itself.
+pub(super) fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let bytes = text.as_bytes();
+    let is_end =
+        move |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_none_or(|b| !is_word(*b));
+    let whole =
+        move |&(at, _): &(usize, &str)| is_end(at.checked_sub(1)) && is_end(Some(at + word.len()));
+    text.match_indices(word).filter(whole).map(|(at, _)| at)
+}
+
 /// Bytes of a comment or a literal that begins here; 0 if none does.
 pub(super) fn skipped(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];

@@ -1,7 +1,7 @@
 //! Definitions without the marks (`__host__`, `__device__`) of their declarations, which nvcc gives them: they are written
 //! behind the declarator when clang reads the file again ([`super::lenient`]), where they are in nobody's way.
 
-use super::spelling::is_word;
+use super::spelling::{is_word, places};
 
 /// The marks that a definition lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,15 +67,12 @@ pub(super) fn place_of_marks(text: &str, at: usize) -> Option<usize> {
 }
 
 fn in_front_of_auto(text: &str, at: usize) -> Option<usize> {
-    let place = text[..at].rfind("auto").filter(|place| is_whole_word(text, *place, 4))?;
-    (!text[place..at].contains([';', '{', '}'])).then_some(place)
+    let start = start_of_declaration(text, at);
+    places(&text[start..at], "auto").last().map(|place| start + place)
 }
 
-fn is_whole_word(text: &str, at: usize, length: usize) -> bool {
-    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| is_word(*byte));
-    let bytes = text.as_bytes();
-    !is_part(at.checked_sub(1).and_then(|before| bytes.get(before)))
-        && !is_part(bytes.get(at + length))
+fn start_of_declaration(text: &str, at: usize) -> usize {
+    text[..at].rfind([';', '{', '}']).map_or(0, |end| end + 1)
 }
 
 /// Whether an error of clang's is about a destructor that is the host's, because its definition lacks marks: the next note
@@ -117,10 +114,7 @@ pub(super) fn of_destructor(text: &str, at: usize) -> Option<(usize, Marks)> {
     };
     let definition = if is_outside(at) { at } else { named().find(|place| is_outside(*place))? };
     let declaration = named().find(|place| !is_outside(*place));
-    let before = declaration.map_or("", |place| {
-        let start = text[..place].rfind([';', '{', '}']).map_or(0, |end| end + 1);
-        &text[start..place]
-    });
+    let before = declaration.map_or("", |place| &text[start_of_declaration(text, place)..place]);
     let device_alone = before.contains("__device__") && !before.contains("__host__");
     let marks = if device_alone { Marks::Device } else { Marks::Both };
     Some((place_of_marks(text, definition)?, marks))

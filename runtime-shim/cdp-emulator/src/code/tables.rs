@@ -187,6 +187,14 @@ pub struct Collective {
     pub given: u32,
 }
 
+impl Collective {
+    /// One that reads and writes nothing yet.
+    pub fn of(kind: CollectiveKind, mask: u32) -> Collective {
+        let [a, b, c, d, p, given] = [super::NONE; 6];
+        Collective { kind, mask, a, b, c, d, p, negate: 0, wide: false, given }
+    }
+}
+
 /// Which exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectiveKind {

@@ -135,17 +135,15 @@ impl Decoder<'_> {
     }
 
     pub(super) fn shfl(&mut self, s: &Shfl) -> Decoded {
+        let collective = Collective::of(CollectiveKind::Shfl(s.mode), self.member_mask(s.mask)?);
         let collective = Collective {
-            kind: CollectiveKind::Shfl(s.mode),
-            mask: self.member_mask(s.mask)?,
             a: self.narrow(s.src)?,
             b: self.narrow(s.b)?,
             c: self.narrow(s.c)?,
             d: self.optional_narrow(s.dst)?,
             p: self.optional_pred(s.pred)?,
-            negate: 0,
-            wide: false,
             given: self.given()?,
+            ..collective
         };
         self.push_collective(collective)
     }
@@ -159,17 +157,13 @@ impl Decoder<'_> {
     ) -> Decoded {
         let (a, negate) = self.pred(pred)?;
         let ballot = mode == VoteMode::Ballot;
+        let collective = Collective::of(CollectiveKind::Vote(mode), self.member_mask(mask)?);
         let collective = Collective {
-            kind: CollectiveKind::Vote(mode),
-            mask: self.member_mask(mask)?,
             a,
-            b: NONE,
-            c: NONE,
             d: if ballot { self.narrow_dst(dst)? } else { NONE },
             p: if ballot { NONE } else { self.pred_dst(dst)? },
             negate,
-            wide: false,
-            given: NONE,
+            ..collective
         };
         self.push_collective(collective)
     }
@@ -177,51 +171,32 @@ impl Decoder<'_> {
     pub(super) fn match_sync(&mut self, inst: &Inst) -> Decoded {
         let Inst::Match { mode, ty, dst, pred, src, mask } = inst else { return Ok(()) };
         let wide = ty.bits() == 64;
+        let collective = Collective::of(CollectiveKind::Match(*mode), self.narrow(*mask)?);
         let collective = Collective {
-            kind: CollectiveKind::Match(*mode),
-            mask: self.narrow(*mask)?,
             a: self.row(*src, wide)?,
-            b: NONE,
-            c: NONE,
             d: self.optional_narrow(*dst)?,
             p: self.optional_pred(*pred)?,
-            negate: 0,
             wide,
-            given: NONE,
+            ..collective
         };
         self.push_collective(collective)
     }
 
     pub(super) fn redux(&mut self, inst: &Inst) -> Decoded {
         let Inst::Redux { op, ty, abs, nan, dst, src, mask } = inst else { return Ok(()) };
-        let collective = Collective {
-            kind: CollectiveKind::Redux { op: *op, ty: *ty, abs: *abs, nan: *nan },
-            mask: self.narrow(*mask)?,
-            a: self.narrow(*src)?,
-            b: NONE,
-            c: NONE,
-            d: self.narrow_dst(*dst)?,
-            p: NONE,
-            negate: 0,
-            wide: false,
-            given: NONE,
-        };
+        let collective = Collective::of(
+            CollectiveKind::Redux { op: *op, ty: *ty, abs: *abs, nan: *nan },
+            self.narrow(*mask)?,
+        );
+        let collective =
+            Collective { a: self.narrow(*src)?, d: self.narrow_dst(*dst)?, ..collective };
         self.push_collective(collective)
     }
 
     pub(super) fn elect(&mut self, dst: Option<Reg>, pred: Reg, mask: Operand) -> Decoded {
-        let collective = Collective {
-            kind: CollectiveKind::Elect,
-            mask: self.narrow(mask)?,
-            a: NONE,
-            b: NONE,
-            c: NONE,
-            d: self.optional_narrow(dst)?,
-            p: self.pred_dst(pred)?,
-            negate: 0,
-            wide: false,
-            given: NONE,
-        };
+        let collective = Collective::of(CollectiveKind::Elect, self.narrow(mask)?);
+        let collective =
+            Collective { d: self.optional_narrow(dst)?, p: self.pred_dst(pred)?, ..collective };
         self.push_collective(collective)
     }
 

@@ -23,20 +23,7 @@ impl Decoder<'_> {
             return Ok(());
         }
         let mask = self.constant(u64::from(u32::MAX), false);
-        let [a, b, c, d, p] = [NONE; 5];
-        let kind = CollectiveKind::Matrix;
-        self.push_collective(Collective {
-            kind,
-            mask,
-            a,
-            b,
-            c,
-            d,
-            p,
-            negate: 0,
-            wide: false,
-            given: NONE,
-        })
+        self.push_collective(Collective::of(CollectiveKind::Matrix, mask))
     }
 
     pub(super) fn mma(&mut self, mma: &Mma) -> Decoded {

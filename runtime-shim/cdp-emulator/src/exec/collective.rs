@@ -9,7 +9,7 @@ use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 
 use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
-use super::rows::{lanes_of, read_row, set_pred, write_row};
+use super::rows::{lanes_of, mask_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Path, PathState, Step, Warp, absent, door};
 use crate::alu::float::min_max;
 use crate::check::findings::Lapse;
@@ -60,14 +60,12 @@ pub fn lapses(warp: &Warp, run: &Running<'_>, inst: &Inst, active: u32) -> [(Lap
         return [(Lapse::Unnamed, 0); 3];
     }
     let masks = given_masks(run.regs, row, active);
-    let unnamed = lanes_of(active).filter(|&lane| masks[lane] >> lane & 1 == 0);
-    let unnamed = unnamed.fold(0, |lanes, lane| lanes | 1 << lane);
+    let unnamed = mask_of(lanes_of(active).filter(|&lane| masks[lane] >> lane & 1 == 0));
     let [mut unlike, mut incomplete] = [0; 2];
     // Those of several paths are looked at when they meet.
     if all_here(warp, &masks, active) {
         let first = masks[active.trailing_zeros() as usize & 31];
-        let others = lanes_of(active).filter(|&lane| masks[lane] != first);
-        unlike = others.fold(0, |lanes, lane| lanes | 1 << lane);
+        unlike = mask_of(lanes_of(active).filter(|&lane| masks[lane] != first));
         incomplete = if is_incomplete(kind, warp) { active } else { 0 };
     }
     [(Lapse::Unnamed, unnamed), (Lapse::Unlike, unlike), (Lapse::Incomplete, incomplete)]
@@ -251,8 +249,7 @@ fn complete(machine: &Machine, block: &mut Block, warp: &mut Warp) -> bool {
         });
     }
     if let Some(state) = block.state.as_deref_mut() {
-        let synced = lanes_of(ready).filter(|&lane| kinds[lane] == Some(None));
-        let synced = synced.fold(0, |lanes, lane| lanes | 1 << lane);
+        let synced = mask_of(lanes_of(ready).filter(|&lane| kinds[lane] == Some(None)));
         // Exchanges order no memory (CUDA C++ Programming Guide, "Warp Shuffle Functions").
         for (group, named) in door::groups(&members, synced) {
             state.meet_in_warp(warp.index, group, warp.live, named);
@@ -269,13 +266,13 @@ fn lapses_of(
     warp: &Warp,
     lanes: u32,
 ) -> [(Lapse, u32); 2] {
-    let those = |test: &dyn Fn(usize) -> bool| {
-        lanes_of(lanes).filter(|&lane| test(lane)).fold(0, |lanes, lane| lanes | 1 << lane)
-    };
     let others = |lane: usize| lanes_of(members[lane] & warp.live);
-    let unlike = those(&|lane| others(lane).any(|other| members[other] != members[lane]));
-    let incomplete = those(&|lane| is_incomplete(kinds[lane].flatten(), warp));
-    [(Lapse::Unlike, unlike), (Lapse::Incomplete, incomplete)]
+    let unlike = |&lane: &usize| others(lane).any(|other| members[other] != members[lane]);
+    let incomplete = |&lane: &usize| is_incomplete(kinds[lane].flatten(), warp);
+    [
+        (Lapse::Unlike, mask_of(lanes_of(lanes).filter(unlike))),
+        (Lapse::Incomplete, mask_of(lanes_of(lanes).filter(incomplete))),
+    ]
 }
 
 /// The lanes of which all that they name wait with the same members at the same.
@@ -286,7 +283,7 @@ fn met_by(members: &[u32; 32], kinds: &[Option<Option<CollectiveKind>>; 32], liv
     let all_came = |&lane: &usize| {
         kinds[lane].is_some() && lanes_of(named(lane)).all(|other| meets(lane, other))
     };
-    (0..32).filter(all_came).fold(0, |mask, lane| mask | 1 << lane)
+    mask_of((0..32).filter(all_came))
 }
 
 /// Computes and hands out the results of the lanes in `ready`, and lets them go on.

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::path::{Next, Running, exit};
-use super::rows::{fill_with, lanes_of, read_row, set_pred, write_row};
+use super::rows::{fill_with, lanes_of, mask_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp};
 use super::{
     address, atomics, barrier, bulk, bulk_tensor, calls, cluster, collective, diverge, door,
@@ -41,10 +41,8 @@ pub fn execute<'m>(
             return barrier::arrive(machine, block, warp, run, inst, active);
         }
         Op::WarpSync | Op::Collective if active != 0 => {
-            if machine.watch.is_some() {
-                let lapses = || collective::lapses(warp, run, inst, active);
-                door::met(machine, block, warp, &run.path, lapses);
-            }
+            let lapses = || collective::lapses(warp, run, inst, active);
+            door::met(machine, block, warp, &run.path, lapses);
             return match inst.op {
                 Op::WarpSync => collective::warp_sync(block, warp, run, inst, active),
                 _ => collective::exchange(warp, run, inst, active),
@@ -139,7 +137,7 @@ pub fn execute<'m>(
             let mask = u64::MAX >> (64 - inst.imm.clamp(1, 64));
             // SAFETY: decoded row.
             let is_zero = |&lane: &usize| unsafe { read_row(regs, inst.a, wide, lane) } & mask == 0;
-            let zero = lanes_of(active).filter(is_zero).fold(0, |lanes, lane| lanes | 1 << lane);
+            let zero = mask_of(lanes_of(active).filter(is_zero));
             door::divided(machine, block, warp, run, zero);
         }
         Op::Fence(order) => door::fence(block, warp, active, order),

@@ -7,7 +7,7 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use super::path::{self, Running};
-use super::rows::lanes_of;
+use super::rows::{lanes_of, mask_of};
 use super::stray;
 use super::{Block, Machine, Path, Warp};
 use crate::check::access::Access;
@@ -271,7 +271,7 @@ fn in_system_part(block: &Block, touch: Touch, at: &[u64; 32]) -> u32 {
         return 0;
     }
     let part = u64::from(part.start)..u64::from(part.end);
-    (0..32).filter(|&lane| part.contains(&at[lane])).fold(0, |lanes, lane| lanes | 1 << lane)
+    mask_of((0..32).filter(|&lane| part.contains(&at[lane])))
 }
 
 /// Lanes touch local memory, which nobody else sees.
@@ -468,9 +468,10 @@ pub fn met<const N: usize>(
     path: &Path,
     lapses: impl FnOnce() -> [(Lapse, u32); N],
 ) {
-    let Some(mut watch) = machine.watch() else { return };
+    let watch = machine.watch().filter(|watch| watch.checks.exchanges || watch.checks.races);
+    let Some(mut watch) = watch else { return };
     for (lapse, lanes) in lapses() {
-        let asked = watch.checks.exchanges || lapse == Lapse::Unnamed && watch.checks.races;
+        let asked = watch.checks.exchanges || lapse == Lapse::Unnamed;
         if lanes != 0 && asked {
             let site = path::site(block, warp, path, lanes.trailing_zeros());
             watch.findings.add_lapse(lapse, site, lanes.count_ones());
@@ -530,9 +531,7 @@ pub fn groups(members: &[u32; 32], lanes: u32) -> impl Iterator<Item = (u32, u32
     std::iter::from_fn(move || {
         (rest != 0).then(|| {
             let named = members[rest.trailing_zeros() as usize];
-            let group = lanes_of(rest)
-                .filter(|&lane| members[lane] == named)
-                .fold(0, |mask, lane| mask | 1 << lane);
+            let group = mask_of(lanes_of(rest).filter(|&lane| members[lane] == named));
             rest &= !group;
             (group, named)
         })

@@ -200,6 +200,11 @@ pub fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The mask of some lanes.
+pub fn mask_of(lanes: impl Iterator<Item = usize>) -> u32 {
+    lanes.fold(0, |mask, lane| mask | 1 << lane)
+}
+
 /// Sets the active bits of a predicate.
 #[inline]
 pub fn set_pred(regs: *mut u32, word: u32, bits: u32, active: u32) {

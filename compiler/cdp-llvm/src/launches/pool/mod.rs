@@ -115,7 +115,7 @@ impl Pool {
         text.label(&format!("{label}.asked"));
         let own = format!("%{label}.own");
         text.line(&format!("{own} = phi i64 [ 0, %{label}.before ], [ {slot}, %{label}.ask ]"));
-        let leader = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+        let leader = text.leader();
         let slot = text.shuffle_wide("%mask", &own, &leader);
         text.line(&format!("store i64 {slot}, ptr %p.slot"));
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
@@ -231,7 +231,7 @@ impl Pool {
             .set(&format!("load atomic i32, ptr {count} syncscope(\"device\") monotonic, align 4"));
         let count = text.set(&format!("call i32 @llvm.umin.i32(i32 {count}, i32 {RECORDS})"));
         // One lane's, by which all go on: lanes that come here one after another load different ones.
-        let leader = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+        let leader = text.leader();
         let count = text.shuffle("%mask", &count, &leader);
         // Warps begin with different ones. As the number grows, what lies before the first moves away from where it is
         // looked for, so that none is missed.
@@ -283,7 +283,7 @@ impl Pool {
         text.line("br label %p.took");
         text.label("p.took");
         text.line(&format!("%p.before = phi i64 [ 0, %p.pick ], [ {before}, %p.take ]"));
-        let leader = text.set("call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+        let leader = text.leader();
         let word = text.shuffle_wide("%mask", "%p.before", &leader);
         let got = has_more(&word, text);
         text.line(&format!("br i1 {got}, label %p.have, label %p.scan"));

@@ -79,9 +79,9 @@ fn definition(name: &str, bits: u32, device: bool) -> String {
     text.line(&format!("br i1 {several}, label %ask, label %alone"));
     text.label("ask");
     text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
-    text.line("%leader = call i32 @llvm.cttz.i32(i32 %mask, i1 true)");
+    let leader = text.leader();
     let address = text.set("ptrtoint ptr %p to i64");
-    let theirs = text.shuffle_wide("%mask", &address, "%leader");
+    let theirs = text.shuffle_wide("%mask", &address, &leader);
     let same = text.set(&format!("icmp eq i64 {address}, {theirs}"));
     let votes = text.ballot(&same);
     let all = text.set(&format!("icmp eq i32 {votes}, %mask"));
@@ -92,14 +92,14 @@ fn definition(name: &str, bits: u32, device: bool) -> String {
     let last = text.set("call i32 @llvm.ctlz.i32(i32 %mask, i1 true)");
     let last = text.set(&format!("sub i32 31, {last}"));
     let total = shuffled(&sum, &last, bits, &mut text);
-    let leads = text.set("icmp eq i32 %lane, %leader");
+    let leads = text.set(&format!("icmp eq i32 %lane, {leader}"));
     text.line(&format!("br i1 {leads}, label %take, label %taken"));
     text.label("take");
     let old = text.set(&add(&total));
     text.line("br label %taken");
     text.label("taken");
     text.line(&format!("%old = phi i{bits} [ 0, %together ], [ {old}, %take ]"));
-    let begin = shuffled("%old", "%leader", bits, &mut text);
+    let begin = shuffled("%old", &leader, bits, &mut text);
     text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
     let before = text.set(&format!("sub i{bits} {sum}, %v"));
     let own = text.set(&format!("add i{bits} {begin}, {before}"));

@@ -3,7 +3,7 @@
 use super::super::checks::{Addresses, bad_shared, uninitialized};
 use super::super::door::{self, Touch};
 use super::super::path::{Running, site};
-use super::super::rows::{lanes_of, read_row, write_row};
+use super::super::rows::{lanes_of, mask_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{bounds, extend, peek, poke, registers, stored};
 use crate::code::{Access, Demand, Inst, NONE};
@@ -107,5 +107,5 @@ fn behind_contents(block: &Block, at: &Addresses, mask: u32, bytes: u64) -> u32 
         let before = block.written.get(end.saturating_sub(bytes as usize)..end);
         before.is_some_and(|flags| flags.iter().any(|flag| *flag != 0))
     };
-    lanes_of(mask).filter(|lane| follows(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
+    mask_of(lanes_of(mask).filter(|lane| follows(*lane)))
 }
