@@ -24,6 +24,7 @@ const FILES: &[&str] = &[
     "src/launches/address.cpp",
     "src/launches/body.cpp",
     "src/launches/meet.cpp",
+    "src/launches/stack/in_order.cpp",
     "src/launches/stack/stack.cpp",
     "src/managed.cpp",
     "src/masks.cpp",
@@ -55,6 +56,7 @@ fn main() {
     for file in FILES {
         println!("cargo::rerun-if-changed={file}");
     }
+    println!("cargo::rerun-if-changed=src/launches/stack/own.h");
     println!("cargo::rerun-if-changed=src/matrices.h");
     println!("cargo::rerun-if-changed=src/places.h");
     println!("cargo::rerun-if-changed=src/registers.h");

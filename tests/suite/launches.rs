@@ -90,10 +90,11 @@ fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
         waves: 1,
         sequence: 3,
         stack: 2,
+        stack_in_order: 2,
         ..LaunchTuning::default()
     };
     let tuning = |own, threshold| LaunchTuning { own, threshold, ..small };
-    let slow = LaunchTuning { pace: 0, stack_cycles: 0, ..small };
+    let slow = LaunchTuning { pace: 0, stack_cycles: 0, stack_in_order: 64, ..small };
     let tunings = [
         small,
         tuning(2, Some(5)),
@@ -104,6 +105,7 @@ fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
             queue_large: 0,
             sequence: 1,
             stack: 0,
+            stack_in_order: 0,
             ..tuning(0, Some(0))
         },
         // All are recorded, and those of one block are run in their turn.

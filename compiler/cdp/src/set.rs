@@ -144,6 +144,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "pace" => tuning.pace = value,
             "stack" => tuning.stack = value,
             "stack-cycles" => tuning.stack_cycles = value,
+            "stack-in-order" => tuning.stack_in_order = value,
             "parents-shift-in-order" => tuning.parents_shift_in_order = value,
             _ => return None,
         }

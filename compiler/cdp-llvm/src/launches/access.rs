@@ -204,29 +204,24 @@ impl<'ctx> Function<'ctx> {
         Some(Place { base: Base::Field(*index, at), offset: Some(Form::range(0, 0)) })
     }
 
-    /// Whether nothing but loads happens to a struct that the kernel takes.
+    /// Whether nothing but loads happens to a struct that the kernel takes, in functions that it calls neither.
     pub fn is_unchanged(&self, parameter: u32) -> bool {
         let Some(parameter) = self.view.parameter(parameter) else { return false };
-        let (mut seen, mut work) = (HashSet::new(), vec![parameter]);
+        let (mut seen, mut work) = (HashSet::from([parameter]), vec![parameter]);
         while let Some(value) = work.pop() {
             for user in value.users() {
-                let copied = |name: &str| {
-                    let copies = name.starts_with("llvm.memcpy.") && user.operand(0) != Some(value);
-                    // What launches become reads what they take.
-                    let takes = [crate::kernel::LAUNCH, "__cdp_site_", "llvm.lifetime."];
-                    copies || takes.iter().any(|start| name.starts_with(start))
-                };
-                match user.opcode() {
-                    Some(LLVMOpcode::LLVMLoad) => {}
+                let next = match user.opcode() {
+                    Some(LLVMOpcode::LLVMLoad) => continue,
                     Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast) => {
-                        if seen.insert(user) {
-                            work.push(user);
-                        }
+                        vec![user]
                     }
-                    Some(LLVMOpcode::LLVMCall)
-                        if user.callee().is_some_and(|called| copied(&called.name())) => {}
+                    Some(LLVMOpcode::LLVMCall) => match handed_to(user, value) {
+                        Some(parameters) => parameters,
+                        None => return false,
+                    },
                     _ => return false,
-                }
+                };
+                work.extend(next.into_iter().filter(|value| seen.insert(*value)));
             }
         }
         true
@@ -292,6 +287,27 @@ impl<'ctx> Function<'ctx> {
             }
             _ => false,
         }
+    }
+}
+
+/// The parameters of a function of this file that get an address at a call; none where the call only reads what is there.
+/// `None` where it may do something else.
+fn handed_to<'ctx>(call: View<'ctx>, address: View<'ctx>) -> Option<Vec<View<'ctx>>> {
+    let called = call.callee()?;
+    let name = called.name();
+    // What launches become reads what they take.
+    let reads = [crate::kernel::LAUNCH, "__cdp_site_", "llvm.lifetime."];
+    let copies = name.starts_with("llvm.memcpy.") && call.operand(0) != Some(address);
+    if copies || reads.iter().any(|start| name.starts_with(start)) {
+        return Some(Vec::new());
+    }
+    match callee(called) {
+        Callee::Defined(function) => {
+            let places = call.operands().into_iter().enumerate();
+            let given = places.filter(|(_, operand)| *operand == address);
+            given.map(|(index, _)| function.parameter(index as u32)).collect()
+        }
+        _ => None,
     }
 }
 

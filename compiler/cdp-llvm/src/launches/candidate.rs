@@ -15,6 +15,12 @@ impl<'ctx> Pass<'_, 'ctx> {
         facts: &Parent,
         free: bool,
     ) -> std::result::Result<usize, String> {
+        if site.said.behind {
+            return Err(
+                "its thread runs children of its own, behind which its order is kept by a launch"
+                    .into(),
+            );
+        }
         if site.said.keep {
             return Err("left alone, as `#pragma cdp keep` says".into());
         }

@@ -324,6 +324,9 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let symbol =
             |function: FunctionValue<'_>| function.get_name().to_string_lossy().into_owned();
         let said = &site.said;
+        if said.again {
+            return;
+        }
         self.remarks.push(LaunchRemark {
             place: said.place.clone(),
             parent: said.parent.clone().unwrap_or_else(|| symbol(parent)),
@@ -454,7 +457,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                         (false, false) => None,
                     };
                     match self.stacked.contains(&call) {
-                        true => stacked(plan),
+                        true => stacked(plan, site.kernel() == Some(kernel)),
                         false => kept(relaxed, plan, reason, advice(site, &facts, fast, order)),
                     }
                 }

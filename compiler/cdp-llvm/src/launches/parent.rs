@@ -33,6 +33,10 @@ pub(super) struct Said {
     pub threshold: Option<u32>,
     pub aggregate: Option<Aggregate>,
     pub coarsen: Option<u32>,
+    /// It keeps the order of what its thread runs itself ([`super::stack`]).
+    pub behind: bool,
+    /// It launches what was launched at another site, of which all is said.
+    pub again: bool,
 }
 
 /// A call of `@cdp.launch`.
@@ -112,13 +116,16 @@ fn said(call: InstructionValue<'_>) -> Said {
     if let [file, line, column, parent, child, rest @ ..] = &texts[..] {
         let number = |text: &str| text.parse().unwrap_or(0);
         let place = LaunchPlace { file: file.clone(), line: number(line), column: number(column) };
-        said.place = Some(place).filter(|place| !place.file.is_empty());
-        said.parent = Some(parent.clone());
-        said.child = Some(child.clone());
+        said.place = Some(place).filter(|place| !place.file.is_empty()).or(said.place);
+        let named = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
+        said.parent = named(parent);
+        said.child = named(child);
         for word in rest {
             match word.split_once('=') {
                 None if word == "independent" => said.independent = true,
                 None if word == "keep" => said.keep = true,
+                None if word == "behind" => said.behind = true,
+                None if word == "again" => said.again = true,
                 Some(("threshold", number)) => said.threshold = number.parse().ok(),
                 Some(("aggregate", word)) => said.aggregate = Aggregate::from_word(word),
                 Some(("coarsen", number)) => said.coarsen = number.parse().ok(),

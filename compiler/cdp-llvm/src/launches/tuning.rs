@@ -83,6 +83,8 @@ pub struct Tuning {
     pub stack: u32,
     /// Cycles after which such a thread launches children as long as others wait.
     pub stack_cycles: u32,
+    /// The most children that wait on the stack of a thread that runs them in their order; 0 for none.
+    pub stack_in_order: u32,
 }
 
 impl Default for Tuning {
@@ -123,6 +125,7 @@ impl Default for Tuning {
             pace: 32_768,
             stack: 8,
             stack_cycles: 65_536,
+            stack_in_order: 64,
         }
     }
 }

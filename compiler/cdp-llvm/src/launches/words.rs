@@ -57,7 +57,18 @@ pub(super) fn done(
 }
 
 /// What is said of a site whose children the launching thread runs itself.
-pub(super) fn stacked(plan: &Plan<'_>) -> (LaunchOutcome, String, Option<String>) {
+pub(super) fn stacked(plan: &Plan<'_>, own: bool) -> (LaunchOutcome, String, Option<String>) {
+    if plan.site.said.behind {
+        let message = match own {
+            true => {
+                "children are run by the launching thread in their order, when it has come to its end; what it has no room for is launched"
+            }
+            false => {
+                "small children are run by the launching thread, if it launched no others before; others are launched, and what comes behind them"
+            }
+        };
+        return (LaunchOutcome::InOrder, message.into(), None);
+    }
     let others = together(plan)
         .map_or("launched".to_string(), |whose| format!("launched, those of {whose} together"));
     let message = format!(

@@ -8,7 +8,10 @@
 //! Legality ([`why_not`]). Nothing orders what is launched into the fire-and-forget stream: each child may start when its
 //! parent has ended. Nobody waits for it but who waits for the parent's grid. A grid of one thread is the only one in its
 //! block, so it meets nobody at barriers, and its place in its grid is known. What the parent wrote the child sees, as the
-//! same thread does. Launches into other streams would be ordered by another grid than they are now.
+//! same thread does. Launches into other streams would be ordered by another grid than they are now; those into the NULL
+//! stream are run in their order ([`in_order`]).
+
+mod in_order;
 
 use std::collections::HashSet;
 
@@ -18,6 +21,7 @@ use inkwell::llvm_sys::LLVMOpcode;
 use inkwell::values::FunctionValue;
 
 use super::Pass;
+use super::access::Function;
 use super::calls::{Callee, callee, is_index};
 use super::child::{is_loose, scalar_bits};
 use super::gather::{gatherable, is_repeatable};
@@ -40,7 +44,11 @@ impl<'ctx> Pass<'_, 'ctx> {
             return;
         }
         for (kernel, sites) in parents {
-            self.stacked.extend(keep(*kernel, sites, &self.options.launch_tuning));
+            let mut kept = keep(*kernel, sites, &self.options.launch_tuning);
+            if kept.is_empty() {
+                kept = self.keep_in_order(*kernel, sites);
+            }
+            self.stacked.extend(kept);
             // What they hand over is another value now.
             *sites = sites_of(*kernel);
         }
@@ -61,13 +69,18 @@ fn keep<'ctx>(
     }
     let listens = parent::parent(kernel).listens;
     make_stack(kernel, &own, depth, tuning.stack_cycles.into(), listens);
+    make_one(kernel);
+    own
+}
+
+/// Takes from a kernel what holds of one grid of it alone.
+fn make_one(kernel: FunctionValue<'_>) {
     // A child reads what its parent wrote, and both are one thread now.
     make_coherent(kernel);
     let noalias = Attribute::get_named_enum_kind_id("noalias");
     for index in 0..kernel.count_params() {
         kernel.remove_enum_attribute(AttributeLoc::Param(index), noalias);
     }
-    own
 }
 
 /// What is said of the launches of a kernel that its thread might run itself ([`is_kept`]), and does not.
@@ -84,12 +97,16 @@ const MOST_DEPTH: u32 = 64;
 
 /// Whether a site launches its own kernel as a grid of one thread that nothing orders, and nobody asked for anything else.
 pub(super) fn is_kept<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
+    site.stream == Some(StreamConst::FireAndForget) && is_own(site, kernel)
+}
+
+/// Whether a site launches its own kernel as a grid of one thread, and nobody asked for anything else.
+fn is_own<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
     let said = &site.said;
     let constant = |index: usize| {
         site.operands.get(index).and_then(|operand| View::value(*operand).constant_int())
     };
     site.kernel() == Some(kernel)
-        && site.stream == Some(StreamConst::FireAndForget)
         && (1..7).all(|index| constant(index) == Some(1))
         && constant(7) == Some(0)
         && site.operands.len() == 9 + kernel.count_params() as usize
@@ -103,6 +120,11 @@ fn why_not(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), St
     if sites.iter().any(|site| site.stream != Some(StreamConst::FireAndForget)) {
         return Err("it launches into a stream that orders launches".into());
     }
+    check_kernel(kernel, sites)
+}
+
+/// What keeps a kernel's thread from running its children itself, in whatever order.
+fn check_kernel(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), String> {
     let facts = parent::parent(kernel);
     if let Some(obstacle) = facts.obstacle {
         return Err(obstacle);
@@ -115,20 +137,39 @@ fn why_not(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), St
     if !is_repeatable(view) || !is_loose(view) {
         return Err("its thread may wait, end early, or share something with others".into());
     }
-    let mut bytes = 0;
-    let byval = Attribute::get_named_enum_kind_id("byval");
-    for index in 0..kernel.count_params() {
-        let ty = view.parameter(index).map(View::type_text).unwrap_or_default();
-        let bits = scalar_bits(&ty).ok_or_else(|| format!("it takes a {ty}"))?;
-        if kernel.get_enum_attribute(AttributeLoc::Param(index), byval).is_some() {
-            return Err("it takes a struct".into());
-        }
-        bytes += bits.div_ceil(8).next_power_of_two();
-    }
+    let bytes = record_bytes(kernel, sites)?;
     if bytes > MOST_BYTES {
         return Err("its arguments are too large".into());
     }
     check_code(view)
+}
+
+/// Bytes of a record: of the parameters for which children may get other values than their parent has.
+fn record_bytes(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<u32, String> {
+    let view = View::function(kernel);
+    let byval = Attribute::get_named_enum_kind_id("byval");
+    let own = |site: &&LaunchSite<'_>| is_own(site, kernel);
+    let mut bytes = 0;
+    for index in 0..kernel.count_params() {
+        let parameter = view.parameter(index);
+        let passes = |site: &LaunchSite<'_>| {
+            let operand = site.operands.get(9 + index as usize);
+            operand.map(|operand| View::value(*operand)) == parameter
+        };
+        let is_struct = kernel.get_enum_attribute(AttributeLoc::Param(index), byval).is_some();
+        if sites.iter().filter(own).all(passes)
+            && (!is_struct || Function::parent(view).is_unchanged(index))
+        {
+            continue;
+        }
+        if is_struct {
+            return Err("it takes a struct".into());
+        }
+        let ty = parameter.map(View::type_text).unwrap_or_default();
+        let bits = scalar_bits(&ty).ok_or_else(|| format!("it takes a {ty}"))?;
+        bytes += bits.div_ceil(8).next_power_of_two();
+    }
+    Ok(bytes)
 }
 
 /// That the code can be run again, and knows only by itself where it runs.
