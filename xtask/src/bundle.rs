@@ -14,7 +14,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::Common;
-use crate::cargo::{binary, build_release, cargo, output, root, target_dir};
+use crate::cargo::{binary, build_release, build_shared_runtime, output, root, target_dir};
 use crate::demo::{Program, programs, with_cuda_path};
 use crate::failure::{Failure, Outcome};
 use crate::interop::{self, Builder};
@@ -170,31 +170,6 @@ pub fn gpu_bundle(ui: &Ui, common: &Common, options: &BundleOptions) -> Outcome<
     ));
     ui.line("on the machine with the GPU: unpack it and run ./run.sh");
     Ok(ExitCode::SUCCESS)
-}
-
-/// The runtime as a shared library that programs find by its bare name.
-///
-/// # Errors
-/// When it does not build.
-pub fn build_shared_runtime(release: &Path) -> Outcome<PathBuf> {
-    let mut command = cargo();
-    command.args([
-        "rustc",
-        "--release",
-        "--package",
-        "cdp-runtime",
-        "--lib",
-        "--crate-type",
-        "cdylib",
-    ]);
-    command.args(["--", "-C", "link-arg=-Wl,-soname,libcdp_runtime.so"]);
-    output(&mut command)?;
-    let path = release.join("libcdp_runtime.so");
-    if path.is_file() {
-        Ok(path)
-    } else {
-        Err(Failure::new(format!("cargo built no {}", path.display())))
-    }
 }
 
 /// A bundle in the making.

@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use cdp_toolchain::{SearchOptions, Toolchain};
+
+use crate::Common;
 use crate::failure::{Failure, Outcome};
 
 /// cdpc depends on the runtime, but only asking for the package puts its static library beside the
@@ -56,6 +59,12 @@ pub fn build_quick_cdpc() -> Outcome<PathBuf> {
     binary(&target_dir()?.join("debug"), "cdpc")
 }
 
+/// Builds a package without optimising it and returns the path of its binary.
+pub fn build_quick(package: &str) -> Outcome<PathBuf> {
+    build(cargo().arg("build"), &[package])?;
+    binary(&target_dir()?.join("debug"), package)
+}
+
 fn build(command: &mut Command, packages: &[&str]) -> Outcome<()> {
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     let status = command.stdin(Stdio::null()).status();
@@ -75,6 +84,31 @@ pub fn build_cdpc() -> Outcome<PathBuf> {
 pub fn build_example(package: &str, example: &str) -> Outcome<PathBuf> {
     build(cargo().args(["build", "--release", "--example", example]), &[package])?;
     binary(&target_dir()?.join("release/examples"), example)
+}
+
+/// The runtime as a shared library that programs find by its bare name.
+///
+/// # Errors
+/// When it does not build.
+pub fn build_shared_runtime(release: &Path) -> Outcome<PathBuf> {
+    let mut command = cargo();
+    command.args([
+        "rustc",
+        "--release",
+        "--package",
+        "cdp-runtime",
+        "--lib",
+        "--crate-type",
+        "cdylib",
+    ]);
+    command.args(["--", "-C", "link-arg=-Wl,-soname,libcdp_runtime.so"]);
+    output(&mut command)?;
+    let path = release.join("libcdp_runtime.so");
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(Failure::new(format!("cargo built no {}", path.display())))
+    }
 }
 
 /// A binary that was built into a folder.
@@ -119,6 +153,16 @@ pub fn shown(command: &Command) -> String {
 
 fn indent(text: &str) -> String {
     text.trim_end().lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// nvcc of the toolkit that would be used, if there is one.
+pub fn nvcc(common: &Common) -> Option<PathBuf> {
+    let options = SearchOptions {
+        cuda_path: common.cuda_path.clone(),
+        start_dirs: vec![root()],
+        ..SearchOptions::from_process()
+    };
+    Some(Toolchain::find(&options).ok()?.nvcc()?.to_path_buf())
 }
 
 /// The first executable file of this name in `PATH`.

@@ -8,10 +8,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 use clap::{Args, Subcommand};
 
-use crate::Common;
-use crate::cargo::{binary, build_cdpc, build_release, cargo, in_path, root, target_dir};
+use crate::cargo::{binary, build_cdpc, build_release, cargo, in_path, nvcc, root, target_dir};
 use crate::failure::{Failure, Outcome};
 use crate::ui::Ui;
+use crate::{Common, Passed};
 
 /// What is fuzzed.
 #[derive(Subcommand)]
@@ -39,14 +39,6 @@ pub struct Target {
     options: Vec<OsString>,
 }
 
-/// Options of `cdp-differential`, which describes them itself (`--help`).
-#[derive(Args)]
-pub struct Passed {
-    /// Passed on: `--seed N`, `--count N` and others, see `--help`
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    options: Vec<OsString>,
-}
-
 /// Runs one kind of fuzzing.
 ///
 /// # Errors
@@ -67,11 +59,8 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
         command.arg("--cdpc").arg(build_cdpc()?);
     }
     // One that is absent is left out, and that is said.
-    let tools = [
-        ("--nvcc", crate::bench::nvcc(common)),
-        ("--clang", in_path("clang-22")),
-        ("--cxx", in_path("c++")),
-    ];
+    let tools =
+        [("--nvcc", nvcc(common)), ("--clang", in_path("clang-22")), ("--cxx", in_path("c++"))];
     for (name, path) in tools {
         match path {
             Some(path) => drop(command.arg(name).arg(path)),

@@ -10,12 +10,14 @@ pub struct Ui {
     progress: Option<MultiProgress>,
 }
 
-impl Ui {
+impl Default for Ui {
     /// Spinners if standard error is a terminal.
-    pub fn new() -> Ui {
+    fn default() -> Ui {
         Ui { progress: std::io::stderr().is_terminal().then(MultiProgress::new) }
     }
+}
 
+impl Ui {
     /// A line of the verb's result, on standard output.
     pub fn line(&self, text: &str) {
         let print = || {

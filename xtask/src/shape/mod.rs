@@ -114,7 +114,7 @@ fn complaints(crates: &[Crate]) -> Vec<String> {
 /// All library and program crates of the repository.
 fn crates() -> Outcome<Vec<Crate>> {
     let mut found = Vec::new();
-    for group in ["compiler", "runtime-shim", ""] {
+    for group in ["compiler", "runtime-shim", "xtask", ""] {
         for folder in files::entries(&root().join(group))? {
             let source = folder.join("src");
             let top = ["lib.rs", "main.rs"].map(|name| source.join(name));

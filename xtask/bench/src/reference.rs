@@ -5,11 +5,12 @@
 use std::path::Path;
 use std::process::Command;
 
+use xtask::cargo::{in_path, output, root, target_dir};
+use xtask::failure::{Failure, Outcome};
+use xtask::table::Align;
+use xtask::ui::Ui;
+
 use super::measure::capture;
-use crate::cargo::{in_path, output, root, target_dir};
-use crate::failure::{Failure, Outcome};
-use crate::table::Align;
-use crate::ui::Ui;
 
 /// The kernels that `reference.c` has.
 const KERNELS: [&str; 4] = ["matmul", "matmul_tiled", "mandelbrot", "saxpy"];

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::Common;
+use xtask::cargo::{nvcc, output, root};
+use xtask::demo::with_cuda_path;
+use xtask::failure::{Failure, Outcome};
+
 use super::{CONTENDERS, Contender, Row};
-use crate::Common;
-use crate::cargo::{output, root};
-use crate::demo::with_cuda_path;
-use crate::failure::{Failure, Outcome};
 
 /// On the machine with the GPU: rounds over all runs, as many as the time allows, so that whatever slows the
 /// machine for a while slows no contender more than the others.
@@ -55,7 +56,7 @@ impl<'a> Builder<'a> {
         runtime: PathBuf,
         out: &Path,
     ) -> Outcome<Builder<'a>> {
-        let nvcc = crate::bench::nvcc(common)
+        let nvcc = nvcc(common)
             .ok_or_else(|| Failure::new("the benchmark compares with nvcc, which is not here"))?;
         for dir in ["bin", "lib"] {
             let dir = out.join(dir);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::super::tools::Tools;
-use crate::cargo::output;
-use crate::failure::Outcome;
+use xtask::cargo::output;
+use xtask::failure::Outcome;
+
+use crate::tools::Tools;
 
 /// The size of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

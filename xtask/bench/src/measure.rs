@@ -4,8 +4,8 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::cargo::shown;
-use crate::failure::{Failure, Outcome};
+use xtask::cargo::shown;
+use xtask::failure::{Failure, Outcome};
 
 /// One run of a command or of several one after another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,7 +66,7 @@ pub fn run(commands: &mut [Command]) -> Outcome<Sample> {
         let Ended { success, peak_bytes, cpu_seconds } = wait(child)?;
         if !success {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            return Err(match crate::cargo::output(command) {
+            return Err(match xtask::cargo::output(command) {
                 Err(failure) => failure,
                 Ok(_) => Failure::new(format!("{} failed once and then did not", shown(command))),
             });

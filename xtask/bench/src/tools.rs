@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use cdp_toolchain::{AddressSize, Arch, SearchOptions, Toolchain};
-
-use crate::Common;
-use crate::cargo::{build_cdpc, in_path, root};
-use crate::failure::{Failure, Outcome};
+use xtask::Common;
+use xtask::cargo::{build_cdpc, in_path, root};
+use xtask::failure::{Failure, Outcome};
 
 /// The architecture of all measurements.
 pub const ARCH: Arch = Arch::SM_90;

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use xtask::Common;
+use xtask::cargo::{build_cdpc, nvcc, output, root, target_dir};
+use xtask::demo::with_cuda_path;
+use xtask::failure::{Failure, Outcome};
+use xtask::table::{Align, markdown, milliseconds, table};
+use xtask::ui::Ui;
 
 use super::measure::{Sample, median, run, summary};
-use super::{machine, nvcc, today};
-use crate::Common;
-use crate::cargo::{build_cdpc, output, root, target_dir};
-use crate::demo::with_cuda_path;
-use crate::failure::{Failure, Outcome};
-use crate::table::{Align, markdown, milliseconds, table};
-use crate::ui::Ui;
+use super::{machine, today};
 
 /// Options of the benchmark.
 #[derive(Args)]

@@ -1,4 +1,5 @@
-//! `cargo xtask bench ...`: measurements, never part of the tests.
+//! `cargo xtask bench ...`: measurements, never part of the tests. They start cargo and the programs that they measure;
+//! nothing of the compiler is linked.
 
 mod compile;
 mod cuda;
@@ -14,16 +15,25 @@ mod tools;
 
 use std::process::{Command, ExitCode};
 
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
+use xtask::Common;
+use xtask::cargo::output;
+use xtask::failure::Outcome;
+use xtask::ui::Ui;
 
-use crate::Common;
-use crate::cargo::output;
-use crate::failure::Outcome;
-use crate::ui::Ui;
+/// Measurements
+#[derive(Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", disable_version_flag = true)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    bench: Bench,
+}
 
 /// The benchmarks.
 #[derive(Subcommand)]
-pub enum Bench {
+enum Bench {
     /// Whole-process time and memory of compiling, against nvcc, clang and the bare CUDA tools
     Compile(compile::CompileOptions),
     /// `.cu` files to PTX and to executables, against nvcc, the first, second and third time
@@ -40,12 +50,18 @@ pub enum Bench {
     Run(run::RunOptions),
 }
 
-/// Runs one benchmark.
-///
-/// # Errors
-/// When a tool that the benchmark cannot do without is missing or fails.
-pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
-    match bench {
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ui = Ui::default();
+    bench(&ui, &cli).unwrap_or_else(|failure| {
+        ui.error(&failure.to_string());
+        ExitCode::FAILURE
+    })
+}
+
+fn bench(ui: &Ui, cli: &Cli) -> Outcome<ExitCode> {
+    let common = &cli.common;
+    match &cli.bench {
         Bench::Compile(options) => compile::compile(ui, common, options),
         Bench::Cuda(options) => cuda::cuda(ui, common, options),
         Bench::Device(options) => device::device(ui, common, options),
@@ -54,16 +70,6 @@ pub fn bench(ui: &Ui, common: &Common, bench: &Bench) -> Outcome<ExitCode> {
         Bench::Memory(options) => memory::memory(ui, options),
         Bench::Run(options) => run::bench_run(ui, common, options),
     }
-}
-
-/// nvcc of the toolkit that would be used, if there is one.
-pub fn nvcc(common: &Common) -> Option<std::path::PathBuf> {
-    let options = cdp_toolchain::SearchOptions {
-        cuda_path: common.cuda_path.clone(),
-        start_dirs: vec![crate::cargo::root()],
-        ..cdp_toolchain::SearchOptions::from_process()
-    };
-    Some(cdp_toolchain::Toolchain::find(&options).ok()?.nvcc()?.to_path_buf())
 }
 
 /// The date, for a document.

@@ -7,12 +7,12 @@ use std::fs;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use xtask::cargo::{build_example, output, root};
+use xtask::failure::{Failure, Outcome};
+use xtask::table::{Align, bytes, markdown, table};
+use xtask::ui::Ui;
 
 use super::{machine, today};
-use crate::cargo::{build_example, output, root};
-use crate::failure::{Failure, Outcome};
-use crate::table::{Align, bytes, markdown, table};
-use crate::ui::Ui;
 
 /// Options of the benchmark.
 #[derive(Args)]

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use xtask::Common;
+use xtask::cargo::{output, root, target_dir};
+use xtask::demo::{has_main, programs, with_cuda_path};
+use xtask::failure::{Failure, Outcome};
+use xtask::table::{Align, bytes, markdown, milliseconds, table};
+use xtask::ui::Ui;
 
 use super::measure::{Sample, run, summary};
 use super::tools::{ARCH, Tools};
 use super::{generate, machine, today};
-use crate::Common;
-use crate::cargo::{output, root, target_dir};
-use crate::demo::{has_main, programs, with_cuda_path};
-use crate::failure::{Failure, Outcome};
-use crate::table::{Align, bytes, markdown, milliseconds, table};
-use crate::ui::Ui;
 
 /// What is made, in the order of the table.
 const GOALS: [&str; 3] = ["PTX", "cubin", "program"];

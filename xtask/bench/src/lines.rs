@@ -9,15 +9,15 @@ use std::process::{Command, ExitCode};
 
 use cdp_toolchain::Arch;
 use clap::Args;
+use xtask::Common;
+use xtask::cargo::{build_cdpc, root, target_dir};
+use xtask::demo::with_cuda_path;
+use xtask::failure::{Failure, Outcome};
+use xtask::table::{Align, bytes, markdown, milliseconds, table};
+use xtask::ui::Ui;
 
 use super::measure::{Sample, run, summary};
 use super::{generate, machine, today};
-use crate::Common;
-use crate::cargo::{build_cdpc, root, target_dir};
-use crate::demo::with_cuda_path;
-use crate::failure::{Failure, Outcome};
-use crate::table::{Align, bytes, markdown, milliseconds, table};
-use crate::ui::Ui;
 
 /// Options of the benchmark.
 #[derive(Args)]

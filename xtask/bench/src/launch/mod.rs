@@ -16,14 +16,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use xtask::Common;
+use xtask::cargo::{build_cdpc, build_shared_runtime, root, target_dir};
+use xtask::failure::{Failure, Outcome};
+use xtask::table::table;
+use xtask::ui::Ui;
 
 use super::measure::capture;
-use crate::Common;
-use crate::bundle::build_shared_runtime;
-use crate::cargo::{build_cdpc, root, target_dir};
-use crate::failure::{Failure, Outcome};
-use crate::table::table;
-use crate::ui::Ui;
 
 use build::Builder;
 use results::Results;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use xtask::failure::{Failure, Outcome};
+
 use super::{CONTENDERS, ROWS, Row};
-use crate::failure::{Failure, Outcome};
 
 /// Times of one program by one contender, over all rounds.
 #[derive(Clone, Debug, Default, PartialEq)]

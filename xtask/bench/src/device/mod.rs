@@ -14,16 +14,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use xtask::Common;
+use xtask::cargo::{output, root, target_dir};
+use xtask::demo::with_cuda_path;
+use xtask::failure::{Failure, Outcome};
+use xtask::table::{Align, markdown, table};
+use xtask::ui::Ui;
 
 use super::measure::capture;
 use super::today;
 use super::tools::{ARCH, Tools};
-use crate::Common;
-use crate::cargo::{output, root, target_dir};
-use crate::demo::with_cuda_path;
-use crate::failure::{Failure, Outcome};
-use crate::table::{Align, markdown, table};
-use crate::ui::Ui;
 
 use sass::Size;
 

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use xtask::failure::{Failure, Outcome};
+use xtask::table::{Align, markdown};
+
 use super::results::{Results, Times};
 use super::{CONTENDERS, Row};
-use crate::bench::today;
-use crate::failure::{Failure, Outcome};
-use crate::table::{Align, markdown};
+use crate::today;
 
 const BEGIN: &str = "<!-- written by `cargo xtask bench launch --write` -->\n";
 const END: &str = "<!-- end of what it writes -->\n";
