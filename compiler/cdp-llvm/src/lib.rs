@@ -39,6 +39,7 @@ mod memset;
 mod narrow;
 pub mod native;
 pub mod options;
+pub mod outline;
 mod own;
 mod pipeline;
 mod raise;

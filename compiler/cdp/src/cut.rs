@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::outline::{Item, ItemKind, items};
+use cdp_llvm::outline::{Item, ItemKind, items};
 
 /// Text that makes a piece: ptxas takes some 0.1 s for it.
 const PIECE_BYTES: usize = 64 << 10;
@@ -28,7 +28,7 @@ pub(crate) fn pieces(ptx: &str) -> Option<Vec<String>> {
         return None;
     }
     let items = items(ptx).ok()?;
-    let text = Text::new(ptx, &items)?;
+    let text = Text::new(&items)?;
     let owners = text.owners()?;
     let count = owners.values().max()? + 1;
     Some((0..count).map(|piece| text.piece(piece, &owners)).collect())
@@ -36,19 +36,18 @@ pub(crate) fn pieces(ptx: &str) -> Option<Vec<String>> {
 
 /// A text's items, and where each name is defined.
 struct Text<'t> {
-    ptx: &'t str,
     items: &'t [Item<'t>],
     definitions: HashMap<&'t str, usize>,
 }
 
 impl<'t> Text<'t> {
-    fn new(ptx: &'t str, items: &'t [Item<'t>]) -> Option<Text<'t>> {
-        let mut text = Text { ptx, items, definitions: HashMap::new() };
+    fn new(items: &'t [Item<'t>]) -> Option<Text<'t>> {
+        let mut text = Text { items, definitions: HashMap::new() };
         for (index, item) in items.iter().enumerate() {
             let known = match item.kind {
                 ItemKind::Header => true,
                 ItemKind::Kernel | ItemKind::Function => item.is_complete && !item.name.is_empty(),
-                ItemKind::Other => item.is_complete && text.is_variable(item),
+                ItemKind::Other => item.is_complete && is_variable(item),
                 ItemKind::Section => false,
             };
             if !known || text.defines(item) && text.definitions.insert(item.name, index).is_some() {
@@ -58,30 +57,17 @@ impl<'t> Text<'t> {
         Some(text)
     }
 
-    fn words(&self, item: &Item<'_>) -> &'t str {
-        &self.ptx[item.place()]
-    }
-
-    fn is_variable(&self, item: &Item<'_>) -> bool {
-        const SPACES: [&str; 3] = [".global", ".const", ".shared"];
-        let first = self
-            .words(item)
-            .split_whitespace()
-            .find(|word| ![".visible", ".extern", ".weak"].contains(word));
-        !item.name.is_empty() && first.is_some_and(|word| SPACES.contains(&word))
-    }
-
     fn defines(&self, item: &Item<'_>) -> bool {
         match item.kind {
             ItemKind::Header | ItemKind::Section => false,
             ItemKind::Kernel | ItemKind::Function => item.has_body,
-            ItemKind::Other => !self.words(item).starts_with(".extern"),
+            ItemKind::Other => !item.is_extern,
         }
     }
 
     /// Whether other objects know an item by its name as it is.
     fn is_known(&self, item: &Item<'_>) -> bool {
-        VISIBLE.iter().any(|word| self.words(item).starts_with(word))
+        VISIBLE.iter().any(|word| item.text.starts_with(word))
     }
 
     /// Whether code of other pieces may know an item by its name.
@@ -113,7 +99,7 @@ impl<'t> Text<'t> {
 
     fn bytes(&self, group: &[usize]) -> usize {
         let functions = group.iter().map(|&index| &self.items[index]).filter(|item| item.has_body);
-        functions.map(|item| item.place().len()).sum()
+        functions.map(|item| item.text.len()).sum()
     }
 
     /// The definitions that must stay together, in the order of the text.
@@ -162,7 +148,7 @@ impl<'t> Text<'t> {
                 if is_for_all && !self.is_known(item) {
                     out += ".visible ";
                 }
-                out += self.words(item);
+                out += item.text;
             } else if is_needed && declared.insert(item.name) {
                 out += &self.declaration(home.map_or(item, |&home| &self.items[home]));
             }
@@ -173,13 +159,20 @@ impl<'t> Text<'t> {
 
     /// The declaration of what another piece has: a kernel's parameters, a variable without what it begins with.
     fn declaration(&self, item: &Item<'_>) -> String {
-        let words = self.words(item).trim_end_matches(';');
+        let words = item.text.trim_end_matches(';');
         let words = VISIBLE.iter().find_map(|word| words.strip_prefix(word)).unwrap_or(words);
         let head = words.split(['{', '=']).next().unwrap_or_default();
         let parameters = head.rfind(')').filter(|_| item.is_function());
         let end = parameters.map_or(head.len(), |at| at + 1);
         format!(".extern {};", head[..end].trim())
     }
+}
+
+fn is_variable(item: &Item<'_>) -> bool {
+    const SPACES: [&str; 3] = [".global", ".const", ".shared"];
+    let mut words = item.text.split_whitespace();
+    let first = words.find(|word| ![".visible", ".extern", ".weak"].contains(word));
+    !item.name.is_empty() && first.is_some_and(|word| SPACES.contains(&word))
 }
 
 #[cfg(test)]

@@ -110,7 +110,6 @@ mod mend;
 mod message;
 mod normal;
 mod options;
-mod outline;
 mod ptx_version;
 mod reachable;
 mod recorded;

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::outline::{Item, ItemKind, items};
+use cdp_llvm::outline::{Item, ItemKind, items};
 
 /// The text without the functions, defined or declared, that nothing reachable mentions; `None` when there are none,
 /// or when the text is not understood.
@@ -31,9 +31,8 @@ pub(crate) fn without_unreachable_functions(ptx: &str) -> Option<String> {
     let mut out = String::with_capacity(ptx.len());
     let mut at = 0;
     for function in functions.iter().filter(|function| !kept.contains(function.name)) {
-        let place = function.place();
-        out += &ptx[at..place.start];
-        at = place.end;
+        out += &ptx[at..function.place.start];
+        at = function.place.end;
     }
     Some(out + &ptx[at..])
 }

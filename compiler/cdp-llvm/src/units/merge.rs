@@ -1,163 +1,125 @@
-//! Joins the PTX texts of codegen units. Top-level items only: what is between braces is not read,
-//! except for the names in it.
+//! Joins the PTX texts of codegen units. Top-level items only, as [`crate::outline`] finds them: of what is between
+//! braces the names count alone.
 
 use std::collections::{HashMap, HashSet};
 
-/// A top-level item with the comments before it.
+use cdp_ptx::ParseError;
+use cdp_ptx::lexer::Tok;
+
+use crate::outline::{self, ItemKind, items};
+
+/// A top-level item.
 struct Item<'t> {
-    text: &'t str,
-    name: &'t str,
-    is_function: bool,
+    /// The comments before it, and the rest of the line before.
+    before: &'t str,
+    item: outline::Item<'t>,
+    /// What is left of its last line: a comment at most.
+    after: &'t str,
+}
+
+impl Item<'_> {
     /// A function with its body, or a variable that is not `.extern`.
-    is_definition: bool,
+    fn is_definition(&self) -> bool {
+        if self.item.is_function() { self.item.has_body } else { !self.item.is_extern }
+    }
+
+    fn put(&self, out: &mut String, promoted: &HashMap<String, bool>) {
+        if !promoted.contains_key(self.item.name) {
+            out.extend([self.before, self.item.text, self.after]);
+            return;
+        }
+        // Without the visibility that it had for the units' sake.
+        let lines = self.before.split_inclusive('\n');
+        out.extend(lines.filter(|line| !line.contains("// .globl")));
+        let text = self.item.text;
+        out.extend([text.strip_prefix(".visible ").unwrap_or(text), self.after]);
+    }
 }
 
 /// One text of all. `promoted` has the names that are visible for the units' sake alone, and whether
 /// an item of that name may go when nothing mentions it.
-pub(super) fn merge(texts: &[String], promoted: &HashMap<String, bool>) -> String {
+///
+/// # Errors
+/// Somebody's inline assembly cannot be read.
+pub(super) fn merge(
+    texts: &[String],
+    promoted: &HashMap<String, bool>,
+) -> Result<String, ParseError> {
     let mut header = "";
     let mut items = Vec::new();
     for text in texts {
-        let (head, rest) = split_header(text);
+        let head = split(text, &mut items)?;
         header = if header.is_empty() { head } else { header };
-        items.extend(split(rest));
     }
-    let definitions: HashMap<&str, &Item<'_>> =
-        items.iter().filter(|item| item.is_definition).map(|item| (item.name, item)).collect();
+    let definitions: HashMap<&str, &Item<'_>> = items
+        .iter()
+        .filter(|item| item.is_definition())
+        .map(|item| (item.item.name, item))
+        .collect();
     let live = live(&items, promoted);
     let mut out = String::with_capacity(texts.iter().map(String::len).sum());
     out.push_str(header);
     let mut declared = HashSet::new();
-    for item in items.iter().filter(|item| item.is_function && !item.is_definition) {
-        if !live.contains(item.name) || !declared.insert(item.name) {
+    for item in items.iter().filter(|item| item.item.is_function() && !item.is_definition()) {
+        if !live.contains(item.item.name) || !declared.insert(item.item.name) {
             continue;
         }
-        match definitions.get(item.name) {
+        match definitions.get(item.item.name) {
             Some(definition) => {
-                out.push_str(&signature(&visible_as_before(definition, promoted)));
+                out.push_str(&signature(&definition.item, promoted));
                 out.push_str("\n;\n\n");
             }
-            None => out.push_str(item.text),
+            None => item.put(&mut out, &HashMap::new()),
         }
     }
-    let is_variable = |item: &&Item<'_>| !item.is_function;
-    for item in items.iter().filter(is_variable) {
-        let elsewhere = !item.is_definition && definitions.contains_key(item.name);
-        if !elsewhere && live.contains(item.name) && declared.insert(item.name) {
-            out.push_str(&visible_as_before(item, promoted));
+    for item in items.iter().filter(|item| !item.item.is_function()) {
+        let elsewhere = !item.is_definition() && definitions.contains_key(item.item.name);
+        if !elsewhere && live.contains(item.item.name) && declared.insert(item.item.name) {
+            item.put(&mut out, promoted);
         }
     }
     out.push('\n');
-    for item in items.iter().filter(|item| item.is_function && item.is_definition) {
-        if live.contains(item.name) {
-            out.push_str(&visible_as_before(item, promoted));
+    for item in items.iter().filter(|item| item.item.is_function() && item.is_definition()) {
+        if live.contains(item.item.name) {
+            item.put(&mut out, promoted);
         }
     }
-    out
+    Ok(out)
 }
 
-/// The directives that open a module, and the rest.
-fn split_header(text: &str) -> (&str, &str) {
-    let directive = text.find("\n.address_size").map_or(0, |at| at + 1);
-    let end = text[directive..].find('\n').map_or(text.len(), |at| directive + at + 1);
-    text.split_at(end)
-}
-
-fn split(text: &str) -> Vec<Item<'_>> {
-    let mut items = Vec::new();
-    let (mut start, mut at, mut depth) = (0, 0, 0);
-    for line in text.split_inclusive('\n') {
-        at += line.len();
-        if ends_item(line, &mut depth) {
-            items.extend(item(&text[start..at]));
-            start = at;
+/// The directives that open a module; its items come behind those of others. An item begins where the line of the
+/// one before it ends.
+fn split<'t>(text: &'t str, all: &mut Vec<Item<'t>>) -> Result<&'t str, ParseError> {
+    let end_of_line =
+        |at: usize| text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
+    let (mut header, mut begin) = (0, 0);
+    for item in items(text)? {
+        let end = end_of_line(item.place.end).max(begin);
+        if item.kind == ItemKind::Header {
+            header = end;
+        } else {
+            let before = &text[begin.min(item.place.start)..item.place.start];
+            let after = &text[item.place.end..end];
+            all.push(Item { before, item, after });
         }
+        begin = end;
     }
-    items
-}
-
-/// Bytes that open or close something.
-const OPENING: [bool; 256] = bytes(b"{}\"\\/");
-/// Bytes of words: names, directives, instructions.
-const IN_WORDS: [bool; 256] =
-    bytes(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$");
-
-/// Which bytes are among these.
-const fn bytes(these: &[u8]) -> [bool; 256] {
-    let mut among = [false; 256];
-    let mut at = 0;
-    while at < these.len() {
-        among[these[at] as usize] = true;
-        at += 1;
-    }
-    among
-}
-
-/// Whether an item ends with a line, whose braces are counted. Comments and what strings hold are passed over.
-fn ends_item(line: &str, depth: &mut usize) -> bool {
-    if !line.bytes().any(|byte| OPENING[usize::from(byte)]) {
-        return *depth == 0 && line.trim_end().ends_with(';');
-    }
-    let (mut last, mut in_string) = (b' ', false);
-    let mut bytes = line.bytes().peekable();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' if in_string => drop(bytes.next()),
-            _ if in_string => {}
-            b'/' if bytes.peek() == Some(&b'/') => break,
-            b'{' => *depth += 1,
-            b'}' => *depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if !in_string && !byte.is_ascii_whitespace() {
-            last = byte;
-        }
-    }
-    *depth == 0 && matches!(last, b';' | b'}')
-}
-
-fn item(text: &str) -> Option<Item<'_>> {
-    let head_end = text.find(['{', '=', ';']).unwrap_or(text.len());
-    let mut head = &text[..head_end];
-    while let Some(comment) = head.trim_start().strip_prefix("//") {
-        head = comment.split_once('\n')?.1;
-    }
-    let directive = [".entry", ".func"]
-        .iter()
-        .find_map(|word| head.find(word).map(|at| &head[at + word.len()..]));
-    let Some(mut rest) = directive else {
-        let declarator = head.split('[').next()?;
-        let name = declarator.split_ascii_whitespace().next_back()?;
-        let is_definition = !head.contains(".extern");
-        return Some(Item { text, name, is_function: false, is_definition });
-    };
-    rest = rest.trim_start();
-    if rest.starts_with('(') {
-        rest = rest.split_once(')')?.1;
-    }
-    let name = rest.trim_start().split(|c: char| c == '(' || c.is_ascii_whitespace()).next()?;
-    let is_definition = text.trim_end().ends_with('}');
-    Some(Item { text, name, is_function: true, is_definition })
+    Ok(&text[..header])
 }
 
 /// A function's head up to its parameters' end, and `.noreturn`: what a declaration repeats.
-fn signature(text: &str) -> String {
-    let head = text.split_once('{').map_or(text, |(head, _)| head);
-    let end = head.rfind(')').map_or(head.len(), |at| at + 1);
-    let noreturn = if head[end..].contains(".noreturn") { "\n.noreturn" } else { "" };
-    let lines = head[..end].lines().filter(|line| !line.trim_start().starts_with("//"));
-    lines.collect::<Vec<_>>().join("\n").trim_start().to_string() + noreturn
-}
-
-/// The item without the visibility that it had for the units' sake.
-fn visible_as_before(item: &Item<'_>, promoted: &HashMap<String, bool>) -> String {
-    if !promoted.contains_key(item.name) {
-        return item.text.to_string();
+fn signature(function: &outline::Item<'_>, promoted: &HashMap<String, bool>) -> String {
+    let (mut end, mut noreturn) = (0, "");
+    for token in function.tokens().take_while(|token| token.tok != Tok::Punct(b'{')) {
+        match token.tok {
+            Tok::Punct(b')') => end = token.end as usize,
+            Tok::Dot if token.text == "noreturn" => noreturn = "\n.noreturn",
+            _ => {}
+        }
     }
-    let (head, body) = item.text.split_at(item.text.find('{').unwrap_or(item.text.len()));
-    let lines = head.split_inclusive('\n').filter(|line| !line.contains("// .globl"));
-    lines.collect::<String>().replacen(".visible ", "", 1) + body
+    let head = &function.text[..end];
+    let hidden = head.strip_prefix(".visible ").filter(|_| promoted.contains_key(function.name));
+    hidden.unwrap_or(head).to_owned() + noreturn
 }
 
 /// The names of all items that are mentioned from outside or, over any number of steps, by those
@@ -167,45 +129,25 @@ fn live<'t>(items: &[Item<'t>], promoted: &HashMap<String, bool>) -> HashSet<&'t
     // Most words of a text are no item's name, which their first letters tell.
     let mut begins = [false; 256];
     for item in items {
-        let definitions = by_name.entry(item.name).or_default();
-        definitions.extend(item.is_definition.then_some(item));
-        item.name.bytes().take(1).for_each(|first| begins[usize::from(first)] = true);
+        let name = item.item.name;
+        by_name.entry(name).or_default().extend(item.is_definition().then_some(item));
+        name.bytes().take(1).for_each(|first| begins[usize::from(first)] = true);
     }
-    let stays = |item: &&Item<'_>| promoted.get(item.name) != Some(&true);
+    let stays = |item: &&Item<'_>| promoted.get(item.item.name) != Some(&true);
     let mut live = HashSet::new();
     let mut work: Vec<&Item<'t>> =
-        items.iter().filter(|item| item.is_definition).filter(stays).collect();
-    live.extend(work.iter().map(|item| item.name));
+        items.iter().filter(|item| item.is_definition()).filter(stays).collect();
+    live.extend(work.iter().map(|item| item.item.name));
     while let Some(item) = work.pop() {
-        for word in words(item.text, &begins) {
-            if let Some(definitions) = by_name.get(word)
-                && live.insert(word)
+        for name in item.item.names().filter(|name| begins[usize::from(name.as_bytes()[0])]) {
+            if let Some(definitions) = by_name.get(name)
+                && live.insert(name)
             {
                 work.extend(definitions);
             }
         }
     }
     live
-}
-
-/// The words of a text that begin with one of some letters.
-fn words<'t>(text: &'t str, begins: &[bool; 256]) -> impl Iterator<Item = &'t str> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    let run = |from: usize, in_words: bool| {
-        let rest = bytes[from..].iter();
-        from + rest.take_while(|&&byte| IN_WORDS[usize::from(byte)] == in_words).count()
-    };
-    std::iter::from_fn(move || {
-        while at < bytes.len() {
-            let start = run(at, false);
-            at = run(start, true);
-            if at > start && begins[usize::from(bytes[start])] {
-                return Some(&text[start..at]);
-            }
-        }
-        None
-    })
 }
 
 #[cfg(test)]
@@ -217,7 +159,7 @@ mod tests {
     fn joined(texts: &[&str], promoted: &[(&str, bool)]) -> String {
         let texts: Vec<String> = texts.iter().map(|text| format!("{HEADER}{text}")).collect();
         let promoted = promoted.iter().map(|(name, gone)| (name.to_string(), *gone)).collect();
-        merge(&texts, &promoted)
+        merge(&texts, &promoted).unwrap()
     }
 
     #[test]

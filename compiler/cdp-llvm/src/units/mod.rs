@@ -46,7 +46,10 @@ pub(crate) fn emit_ptx(whole: LlvmModule, plan: &Plan, options: &LowerOptions) -
     let bitcode = whole.module().write_bitcode_to_memory().as_slice().to_vec();
     let put_recorded = whole.put_recorded_launches();
     let texts = emit_units(plan, whole, &bitcode, options)?;
-    Ok(put_recorded(merge::merge(&texts, &plan.promoted)))
+    let text = merge::merge(&texts, &plan.promoted).map_err(|error| LowerError::Backend {
+        message: format!("the PTX with its inline assembly cannot be read: {error}"),
+    })?;
+    Ok(put_recorded(text))
 }
 
 /// The units' texts, in order. With several errors, that of the first unit is the result.

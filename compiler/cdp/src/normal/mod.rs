@@ -11,10 +11,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use cdp_llvm::outline::{Item, ItemKind, ends, items};
 use cdp_ptx::ParseError;
 use cdp_ptx::lexer::{Tok, Token};
-
-use crate::outline::{Item, ItemKind, ends, items};
 
 mod layout;
 
@@ -141,14 +140,15 @@ struct Written<'a> {
 
 /// An item's tokens with registers and labels numbered anew, and without labels that nothing names.
 fn renumbered<'a>(item: &Item<'a>) -> Vec<Written<'a>> {
-    let classes = register_classes(&item.tokens);
-    let labels = label_numbers(&item.tokens);
+    let tokens: Vec<Token<'a>> = item.tokens().collect();
+    let classes = register_classes(&tokens);
+    let labels = label_numbers(&tokens);
     let mut numbers = Registers { classes, numbers: HashMap::new(), counts: HashMap::new() };
-    let mut words = Vec::with_capacity(item.tokens.len());
+    let mut words = Vec::with_capacity(tokens.len());
     let mut at = 0;
-    while let Some(token) = item.tokens.get(at) {
+    while let Some(token) = tokens.get(at) {
         at += 1;
-        if is_label(&item.tokens, at - 1) && !labels.contains_key(token.text) {
+        if is_label(&tokens, at - 1) && !labels.contains_key(token.text) {
             at += 1;
             continue;
         }
