@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cdp_llvm::outline::ItemKind;
 use libtest_mimic::Trial;
 
 use crate::cuda::has_clang;
 use crate::linking::Bench;
+use crate::ptx_text::{Statement, function, instructions, items, statements};
 use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -43,13 +45,11 @@ fn accesses(source: &str, name: &str) -> Result<Vec<String>, libtest_mimic::Fail
     bench.write(name, source)?;
     let (ptx, _) =
         bench.cdpc(&["build", name, "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?;
-    let operation = |line: &str| line.split_whitespace().next().map(str::to_owned);
-    let is_access = |word: &String| {
-        ["ld.global", "st.global", "ld.local", "st.local"]
-            .iter()
-            .any(|begin| word.starts_with(begin))
-    };
-    Ok(ptx.lines().filter_map(operation).filter(is_access).collect())
+    let mut operations: Vec<String> =
+        instructions(&ptx)?.iter().map(|instruction| instruction.operation.to_owned()).collect();
+    let accesses = ["ld.global", "st.global", "ld.local", "st.local"];
+    operations.retain(|operation| accesses.iter().any(|begin| operation.starts_with(begin)));
+    Ok(operations)
 }
 
 fn expect(found: &[String], wanted: &[&str]) -> Outcome {
@@ -147,11 +147,9 @@ fn unreachable_functions() -> Outcome {
         let keep = keep.to_string_lossy();
         bench.cdpc(&[&["build", "--arch", "sm_90", "--keep", &keep], words].concat(), 0)?;
         let ptx = std::fs::read_to_string(bench.path(&format!("kept/{stem}.sm_90.ptx")))?;
-        let named = ptx.split(".visible .func").skip(1).filter_map(|rest| {
-            let name = rest.trim_start().trim_start_matches("(.param .b32 func_retval0)");
-            name.trim_start().split(['(', '\n']).next()
-        });
-        let named: BTreeSet<&str> = named.collect();
+        let found = items(&ptx)?;
+        let found = found.iter().filter(|item| item.kind == ItemKind::Function && item.has_body);
+        let named: BTreeSet<&str> = found.map(|item| item.name).collect();
         if !named.iter().eq(wanted) {
             return Err(format!("{words:?}: {named:?}, not {wanted:?}").into());
         }
@@ -210,7 +208,7 @@ fn atomics_of_clang() -> Outcome {
     )?;
     let (ptx, _) =
         bench.cdpc(&["build", "atomics.cu", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?;
-    let (k, ordered) = ptx.split_once(".entry _Z7ordered").ok_or("no kernel `ordered`")?;
+    let (k, ordered) = (function(&ptx, "_Z1k")?, function(&ptx, "_Z7ordered")?);
     let relaxed = ["atom.relaxed.gpu.global.cas.b32", "atom.relaxed.gpu.global.cas.b64"];
     if k.contains("fence") || !relaxed.iter().all(|wanted| k.contains(wanted)) {
         return Err(k.into());
@@ -239,13 +237,13 @@ fn continued_loop() -> Outcome {
         let (ptx, _) = bench.cdpc(&words, 0)?;
         let mut seen = BTreeSet::new();
         let mut count = 0;
-        for line in ptx.lines() {
-            let word =
-                line.split_whitespace().last().unwrap_or_default().trim_end_matches([';', ':']);
-            if line.ends_with(':') {
-                seen.insert(word.to_owned());
-            } else if line.contains("bra") && seen.contains(word) {
-                count += 1;
+        for statement in statements(&ptx)? {
+            match statement {
+                Statement::Label(label) => drop(seen.insert(label)),
+                Statement::Instruction(branch) if branch.operation.starts_with("bra") => {
+                    count += usize::from(branch.operands.iter().any(|to| seen.contains(to)));
+                }
+                Statement::Instruction(_) => {}
             }
         }
         Ok(count)
@@ -283,12 +281,8 @@ fn taken_wrongly() -> Outcome {
             let (ptx, _) = bench.cdpc(&words, 0)?;
             // What wrote a register; numbers begin anew in each function.
             let mut wrote: BTreeMap<&str, &str> = BTreeMap::new();
-            for line in ptx.lines() {
-                let words: Vec<&str> = line
-                    .split([' ', '\t', ',', ';', '{', '}'])
-                    .filter(|word| !word.is_empty())
-                    .collect();
-                let [operation, operands @ ..] = &words[..] else { continue };
+            for instruction in instructions(&ptx)? {
+                let (operation, operands) = (instruction.operation, &instruction.operands);
                 let by = |register: &&str| wrote.get(*register).copied().unwrap_or_default();
                 let narrow = |register: &&str| {
                     let width = if register.starts_with("%rs") {
@@ -303,10 +297,10 @@ fn taken_wrongly() -> Outcome {
                     written.is_some_and(|bits| bits < width) && by(register).contains(".f")
                 };
                 let store = operation.starts_with("st.") && operands.iter().any(narrow);
-                let least = ["min.s32", "max.s32"].contains(operation)
+                let least = ["min.s32", "max.s32"].contains(&operation)
                     && operands.last().is_some_and(|register| by(register) == "neg.s32");
-                if store || least || ["neg.s16", "abs.s16"].contains(operation) {
-                    return Err(format!("{name} {level}: {line}").into());
+                if store || least || ["neg.s16", "abs.s16"].contains(&operation) {
+                    return Err(format!("{name} {level}: {}", instruction.text).into());
                 }
                 if let Some(result) = operands.first().filter(|_| !operation.starts_with("st.")) {
                     wrote.insert(result, operation);
@@ -411,7 +405,8 @@ fn choices() -> Outcome {
         );
         bench.write(&file, &source)?;
         let (ptx, _) = bench.cdpc(&["build", &file, "--emit", "ptx", "-o", "-"], 0)?;
-        let count = |word: &str| ptx.lines().filter(|line| line.trim().starts_with(word)).count();
+        let found = instructions(&ptx)?;
+        let count = |word: &str| found.iter().filter(|i| i.operation.starts_with(word)).count();
         if (count("selp.f32"), count(word)) != (1, 1) {
             return Err(format!("{name}:\n{ptx}").into());
         }

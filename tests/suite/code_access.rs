@@ -8,6 +8,7 @@ use libtest_mimic::Trial;
 use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::launches::built;
 use crate::linking::Bench;
+use crate::ptx_text::stretch_with_most;
 use crate::support::{Outcome, root, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -139,9 +140,7 @@ fn shared() -> Outcome {
                 for (int i = t; i < n && k < 4; i += blockDim.x) m[k++] = s[i] + s[i + 1];\n        __syncthreads();\n        k = 0;\n        \
                 for (int i = t; i < n && k < 4; i += blockDim.x) s[i] = m[k++];\n        __syncthreads();\n    }\n    o[t] = s[t];";
     let text = ptx("const float *__restrict__ in, float *__restrict__ o, int steps", body)?;
-    let turn =
-        text.split("$L__").max_by_key(|part| part.matches("ld.shared").count()).unwrap_or_default();
-    expect(turn, &[("mul.wide", 0)])
+    expect(&stretch_with_most(&text, "ld.shared")?, &[("mul.wide", 0)])
 }
 
 /// A sum by halves as text books write it: four steps, without divisions. What is not exact is left to the GPU.

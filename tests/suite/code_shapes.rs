@@ -5,6 +5,7 @@
 use libtest_mimic::Trial;
 
 use crate::linking::Bench;
+use crate::ptx_text::{Instruction, instructions, stretch_with_most};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -260,12 +261,13 @@ fn steps() -> Outcome {
     let parameters = "const double *__restrict__ a, double *__restrict__ b, int n, int width";
     for (first, factor) in [("1; i < n; i++", 8), ("n - 2; i >= 0; i--", -8)] {
         let text = ptx(parameters, &body(first))?;
-        let is_step =
-            |line: &&str| line.contains("mul.wide.s32") && line.ends_with(&format!(", {factor};"));
-        let steps = text.lines().filter(is_step);
-        let added = |line: &str| {
-            let register = line.split_whitespace().nth(1).unwrap_or_default().trim_end_matches(',');
-            text.matches(&format!(", {register};")).count()
+        let found = instructions(&text)?;
+        let is_step = |step: &&Instruction<'_>| {
+            step.operation == "mul.wide.s32" && step.text.ends_with(&format!(", {factor}"))
+        };
+        let steps = found.iter().filter(is_step);
+        let added = |step: &Instruction<'_>| {
+            found.iter().filter(|other| other.operands.last() == step.operands.first()).count()
         };
         // Both pointers go on at least four times.
         if steps.map(added).max().unwrap_or_default() < 2 * 4 {
@@ -281,10 +283,9 @@ fn planes() -> Outcome {
                 for (int c = 0; c < n; c++) {\n        const float *p = in + (size_t)c * h * w;\n        \
                 o[((size_t)c * h + 1) * w + i] = p[i] + p[i + 1] * 2 + p[below] * 3 + p[below + w];\n    }";
     let text = ptx("const float *in, float *o, int n, int h, int w", body)?;
-    let turn = text.split("$L__").max_by_key(|part| part.matches("ld.global").count());
-    let turn = turn.unwrap_or_default();
+    let turn = stretch_with_most(&text, "ld.global")?;
     // Four turns of four pointers.
-    expect(turn, &[("ld.global", 4 * 4), ("add.s64", 4 * 4), ("shl", 0)])
+    expect(&turn, &[("ld.global", 4 * 4), ("add.s64", 4 * 4), ("shl", 0)])
 }
 
 /// A particle's mass, which counts where it is near, comes with its place.

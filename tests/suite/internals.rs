@@ -7,6 +7,7 @@ use cdp::{CompileOptions, Goal, Input, LaunchOpt};
 use cdp_toolchain::Cubin;
 use libtest_mimic::{Failed, Trial};
 
+use crate::ptx_text;
 use crate::support::{
     blessing, cdpc, compiler, explain, files, read, root, run_limited, same, stem, trial,
 };
@@ -62,7 +63,7 @@ fn made(name: &str) -> Result<String, Failed> {
         "tree" => text(Goal::Ast)?,
         "ir" => from(&text(Goal::Ir)?, "kernel void @_Z5childPii"),
         "llvm" => function(&text(Goal::LlvmIr)?, "define ptx_kernel void @_Z6parentPi"),
-        "ptx" => function(&text(Goal::Ptx)?, ".visible .entry _Z6parentPi"),
+        "ptx" => ptx_text::function(&text(Goal::Ptx)?, "_Z6parentPi")?.to_owned() + "\n",
         "cubin" => cubin()?,
         "run" => run()?,
         other => return Err(format!("nobody makes `{other}`").into()),

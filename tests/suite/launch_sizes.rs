@@ -5,6 +5,7 @@ use cdp::{CompileOptions, Goal, Input, LaunchOpt};
 use libtest_mimic::{Failed, Trial};
 
 use crate::launches::built;
+use crate::ptx_text::function;
 use crate::support::{Outcome, cases, compiler, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -86,17 +87,13 @@ fn loops_are_the_same() -> Outcome {
             child<<<(row[r + 1] - row[r] + 31) / 32, 32>>>(p, row[r], row[r + 1]);
         }";
     // Elsewhere the site's function has the body once more.
-    let count = |level| ptx_at(level, source).map(|ptx| child_of(&ptx).matches("brev.b32").count());
+    let count = |level| -> Result<usize, Failed> {
+        Ok(function(&ptx_at(level, source)?, "_Z5child")?.matches("brev.b32").count())
+    };
     match (count("-flaunch-opt=off")?, count("-flaunch-opt=safe")?) {
         (1, 1) => Ok(()),
         found => Err(format!("{found:?}").into()),
     }
-}
-
-/// The kernel `child` in PTX.
-fn child_of(ptx: &str) -> String {
-    let from = ptx.rfind(".visible .entry _Z5child").map_or("", |at| &ptx[at..]);
-    from.split("\n}").next().unwrap_or_default().to_string()
 }
 
 /// Where one thread of a block launches, its warp runs the child together, and no lane looks for a part of others' children.
@@ -162,7 +159,7 @@ fn one_group_behind_the_door() -> Outcome {
     let ptx = built(&source, &["-O3", "-flaunch-opt=safe"])?;
     let sites = ptx.matches("call.uni (retval0), __cdp_queue_reserve").count();
     let doors = ptx.matches("call.uni (retval0), __cdp_door_enter").count();
-    let zeros = ptx.lines().filter(|line| line.contains("st.relaxed.gpu.global.b32")).count();
+    let zeros = ptx.matches("st.relaxed.gpu.global.b32").count();
     match (sites, doors, zeros >= doors) {
         // Two at each site, and one where a queue is launched, which is made beforehand.
         (3, 7, true) => Ok(()),
@@ -195,8 +192,7 @@ fn known_sizes_of_blocks() -> Outcome {
                 }}"
             ),
         )?;
-        let from = ptx.rfind(".entry __cdp_queue_of_").ok_or("no queue")?;
-        Ok(ptx[from..].split("\n}").next().unwrap_or_default().contains("%ntid"))
+        Ok(function(&ptx, "__cdp_queue_of_")?.contains("%ntid"))
     };
     match [asks("64")?, asks("128")?, asks("n[0]")?] {
         [false, true, true] => Ok(()),

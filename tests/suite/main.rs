@@ -41,6 +41,7 @@ mod oracle;
 mod packages;
 mod project;
 mod ptx_table;
+mod ptx_text;
 mod races;
 mod reference;
 mod repeated;

@@ -12,6 +12,7 @@ use libtest_mimic::{Failed, Trial};
 
 use crate::cases::Directives;
 use crate::compile::build;
+use crate::ptx_text::items;
 use crate::support::{Outcome, cases, compiler, files, job, stem, trial};
 
 pub fn trials() -> Vec<Trial> {
@@ -130,21 +131,19 @@ fn abi_exists(options: &CompileOptions, arch: Arch) -> bool {
     cdp_launch::choose(options.launch_abi, request).is_ok()
 }
 
-/// The `.extern` declarations and the named functions of a PTX text; all of it when none is named.
+/// The header, the `.extern` declarations and the named functions of a PTX text; all of it when none is named.
 fn selected(ptx: &str, functions: &[&str]) -> Result<String, Failed> {
     if functions.is_empty() {
         return Ok(ptx.to_string());
     }
+    let items = items(ptx)?;
+    let header = items.first().map_or(ptx, |item| &ptx[..item.place.start]);
+    let shown = items.iter().filter(|item| item.is_extern || functions.contains(&item.name));
     let mut out = String::new();
-    for item in items(ptx) {
-        let head: String = item.lines().take_while(|line| !line.starts_with('{')).collect();
-        let named = functions.iter().any(|name| {
-            head.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == *name)
-        });
-        if named || head.contains(".extern") {
-            out += item.trim();
-            out += "\n\n";
-        }
+    for part in std::iter::once(header).chain(shown.map(|item| item.text)) {
+        let lines = part.lines().filter(|line| !line.trim_start().starts_with("//"));
+        out += lines.collect::<Vec<_>>().join("\n").trim();
+        out += "\n\n";
     }
     for name in functions {
         if !out.contains(name) {
@@ -152,22 +151,4 @@ fn selected(ptx: &str, functions: &[&str]) -> Result<String, Failed> {
         }
     }
     Ok(out)
-}
-
-/// Top-level items: up to a `;` or a closing brace in the first column.
-fn items(ptx: &str) -> Vec<String> {
-    let mut items = Vec::new();
-    let mut item = String::new();
-    let mut in_body = false;
-    for line in ptx.lines().filter(|line| !line.trim_start().starts_with("//")) {
-        item += line;
-        item.push('\n');
-        in_body |= line.starts_with('{');
-        let ends = if in_body { line.starts_with('}') } else { line.trim_end().ends_with(';') };
-        if ends {
-            items.push(std::mem::take(&mut item));
-            in_body = false;
-        }
-    }
-    items
 }
