@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::{Failed, Trial};
 
 use crate::cli::{HELLO, contains, folder, path, text, write};
-use crate::support::{Outcome, cdpc, run_limited, trial};
+use crate::support::{Outcome, cdpc, run_limited, trial, wait_limited};
 
 pub fn trials() -> Vec<Trial> {
     let tests: Vec<(&str, fn() -> Outcome)> = vec![
@@ -53,17 +53,10 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) -> Outcome {
 
 /// Waits for the end of `cdpc`, which is to come within seconds and by this signal.
 fn ends_by(mut child: Child, signal: i32) -> Outcome {
-    let begun = Instant::now();
-    loop {
-        match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) if status.signal() == Some(signal) => return Ok(()),
-            Some(status) => return Err(format!("{status}, not signal {signal}").into()),
-            None if begun.elapsed() > Duration::from_secs(10) => {
-                let _ = child.kill();
-                return Err("cdpc goes on".into());
-            }
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
+    match wait_limited(&mut child, Duration::from_secs(10))? {
+        Some(status) if status.signal() == Some(signal) => Ok(()),
+        Some(status) => Err(format!("{status}, not signal {signal}").into()),
+        None => Err("cdpc goes on".into()),
     }
 }
 

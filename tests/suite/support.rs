@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,6 @@ pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Output, Fai
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = spawn(command).map_err(|error| format!("{described}: {error}"))?;
     let id = child.id();
-    let started = Instant::now();
     let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -113,20 +112,29 @@ pub fn run_limited(command: &mut Command, limit: Duration) -> Result<Output, Fai
         }
         bytes
     });
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
-            break status;
-        }
-        if started.elapsed() > limit {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(format!("{described} (process {id}) ran longer than {limit:?}").into());
-        }
-        std::thread::sleep(Duration::from_millis(2));
+    let Some(status) = wait_limited(&mut child, limit)? else {
+        return Err(format!("{described} (process {id}) ran longer than {limit:?}").into());
     };
     let stdout = watchdog.join().unwrap_or_default();
     let stderr = reader.join().unwrap_or_default();
     Ok(Output { status, stdout, stderr })
+}
+
+/// Waits for a process; one that runs longer is ended, and that is `None`.
+pub fn wait_limited(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>, Failed> {
+    let started = Instant::now();
+    loop {
+        let status = child.try_wait().map_err(|error| error.to_string())?;
+        if status.is_some() {
+            return Ok(status);
+        }
+        if started.elapsed() > limit {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Starts a command, again while its file is busy: a program that was just written may still be open
