@@ -181,6 +181,8 @@ fn add_options(key: &mut Key, options: &CompileOptions) {
         per_thread_default_stream,
         unit_instructions,
         fast_math,
+        // It is in `fast_math`.
+        said_of_math: _,
         debug,
         stores_apart,
         watch_host,

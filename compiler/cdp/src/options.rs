@@ -46,6 +46,8 @@ pub struct CompileOptions {
     pub per_thread_default_stream: bool,
     /// `-use_fast_math`, `-fmad`, `-ftz`, `-prec-div`, `-prec-sqrt`.
     pub fast_math: FastMath,
+    /// What [`CompileOptions::set`] was told of single properties of that.
+    pub(crate) said_of_math: Vec<(MathProperty, bool)>,
     /// `-lineinfo`, `-G`.
     pub debug: DebugInfo,
     /// Stores that stand in different lines are not made one, so that what checks say of them names their lines.
@@ -102,6 +104,9 @@ pub struct CompileOptions {
     pub threads: usize,
 }
 
+/// One of the properties of floating-point operations.
+pub(crate) type MathProperty = fn(&mut FastMath) -> &mut bool;
+
 impl Default for CompileOptions {
     fn default() -> Self {
         CompileOptions {
@@ -117,6 +122,7 @@ impl Default for CompileOptions {
             print_after: None,
             per_thread_default_stream: false,
             fast_math: FastMath::default(),
+            said_of_math: Vec::new(),
             debug: DebugInfo::default(),
             stores_apart: false,
             watch_host: false,

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use cdp_frontend::preprocess::MacroOption;
-
-use crate::options::CompileOptions;
 use cdp_ir::{CdpVersion, FastMath};
 use cdp_launch::RequestedAbi;
 use cdp_llvm::{DebugInfo, LaunchOpt, LaunchTuning, OptLevel};
 use cdp_toolchain::{AddressSize, Arch, Cudadevrt};
+
+use crate::options::{CompileOptions, MathProperty};
 
 /// Why an option was not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,26 +235,34 @@ impl CompileOptions {
             "warning" => self.warnings.apply(value).ok()?,
             "no-warnings" => self.warnings.silent = bool_of(value)?,
             "ptxas-arg" => self.ptxas_args.push(value.to_string()),
-            "host-arg" => self.host_args.push(value.to_string()),
             "nvlink-arg" => self.nvlink_args.push(value.to_string()),
             "std" => self.cxx_standard = Some(value.to_string()),
             "cache-dir" => self.cache_dir = Some(PathBuf::from(value)),
             "source-date-epoch" => self.source_date_epoch = Some(number(value)?),
-            _ => self.set_floating_point(name, bool_of(value)?)?,
+            "use-fast-math" => self.set_fast_math(bool_of(value)?),
+            _ => self.set_math_property(name, bool_of(value)?)?,
         }
         Some(())
     }
 
-    fn set_floating_point(&mut self, name: &str, value: bool) -> Option<()> {
-        let math = &mut self.fast_math;
-        match name {
-            "use-fast-math" => *math = if value { FastMath::FAST } else { FastMath::default() },
-            "fmad" => math.fmad = value,
-            "ftz" => math.ftz = value,
-            "prec-div" => math.prec_div = value,
-            "prec-sqrt" => math.prec_sqrt = value,
-            _ => return None,
+    /// What is said of one property counts more than what is said of all, in whatever order, as with nvcc.
+    fn set_fast_math(&mut self, value: bool) {
+        self.fast_math = if value { FastMath::FAST } else { FastMath::default() };
+        for (property, value) in &self.said_of_math {
+            *property(&mut self.fast_math) = *value;
         }
+    }
+
+    fn set_math_property(&mut self, name: &str, value: bool) -> Option<()> {
+        let property: MathProperty = match name {
+            "fmad" => |math| &mut math.fmad,
+            "ftz" => |math| &mut math.ftz,
+            "prec-div" => |math| &mut math.prec_div,
+            "prec-sqrt" => |math| &mut math.prec_sqrt,
+            _ => return None,
+        };
+        *property(&mut self.fast_math) = value;
+        self.said_of_math.push((property, value));
         Some(())
     }
 }
@@ -327,6 +335,22 @@ mod tests {
         assert_eq!(options.host_opt_level, None);
         options.set("opt-level", "3").unwrap();
         assert_eq!(options.host_opt_level, Some(OptLevel::O3));
+    }
+
+    #[test]
+    fn what_is_said_of_one_property_counts_more_than_what_is_said_of_all() {
+        let math = |words: &[(&str, &str)]| {
+            let mut options = CompileOptions::default();
+            words.iter().for_each(|(name, value)| options.set(name, value).unwrap());
+            options.fast_math
+        };
+        let wanted = FastMath { ftz: false, prec_sqrt: true, ..FastMath::FAST };
+        let (all, one, other) = (("use-fast-math", "on"), ("ftz", "off"), ("prec-sqrt", "on"));
+        for words in [[all, one, other], [one, all, other], [one, other, all]] {
+            assert_eq!(math(&words), wanted, "{words:?}");
+        }
+        assert_eq!(math(&[one, ("ftz", "on"), all]), FastMath::FAST);
+        assert_eq!(math(&[all, ("use-fast-math", "off")]), FastMath::default());
     }
 
     #[test]

@@ -266,7 +266,6 @@ fn set_by_name(source: &Source, options: &mut CompileOptions) -> Result<(), Usag
     if let Some(stream) = &source.default_stream {
         set("default-stream", stream)?;
     }
-    // What is said of one property counts more than what is said of all.
     if source.use_fast_math {
         set("use-fast-math", "true")?;
     }
