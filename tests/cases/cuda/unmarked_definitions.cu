@@ -36,6 +36,11 @@ int Plain::twice() const { return 2 * value; }
 __host__ __device__ int later(int x);
 int later(int x) { return x + 1; }
 
+namespace lanes {
+__device__ int next(int step);
+}
+int lanes::next(int step) { return (threadIdx.x & 31) + step; }
+
 // Destructors, and functions whose type stands behind them.
 template <class T> struct Adds {
     __host__ __device__ Adds(T *to) : to(to) {}
@@ -92,7 +97,7 @@ __global__ void kernel()
         show("device", Pair<int>());
     Plain plain{5};
     if (threadIdx.x == 3)
-        printf("lane %d\n", plain.lane());
+        printf("lane %d, %d\n", plain.lane(), lanes::next(1));
     int sum = added(4);
     {
         AddsLane lane{&sum};

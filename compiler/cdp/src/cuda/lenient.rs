@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::assigned;
 use super::spelling::is_word;
 use super::unmarked::{Marks, calls_device, of_destructor, of_destructor_around, place_of_marks};
 
@@ -45,6 +46,8 @@ pub(super) enum Lenient {
     UnmarkedDestructor,
     /// The same, where its body is what is refused.
     AroundUnmarked,
+    /// Empty braces are assigned to what several classes could be made for.
+    EmptyBraces,
     /// A pragma about unrolling without a loop, or that says what another has said or cannot be, which nvcc passes over.
     Unroll,
 }
@@ -90,6 +93,8 @@ impl Lenient {
             Some(Lenient::OwnDefault)
         } else if WITHOUT_TEMPLATE.iter().any(|text| starts(text)) {
             Some(Lenient::TemplateWord)
+        } else if assigned::is_of_braces(message) {
+            Some(Lenient::EmptyBraces)
         } else if calls_device(message) {
             Some(Lenient::AroundUnmarked)
         } else if let Some(marks) = Marks::of(message) {
@@ -144,6 +149,7 @@ impl Lenient {
             }
             Lenient::Filled => filled(text, at),
             Lenient::OwnDefault => own_default(text, at),
+            Lenient::EmptyBraces => assigned::anew(text, at),
             Lenient::TemplateWord => {
                 let name = member_template(text, at)?;
                 Some((name..name, "template ".into()))

@@ -31,6 +31,7 @@ use crate::request::Goal;
 mod again;
 mod args;
 mod assembly;
+mod assigned;
 mod foreseen;
 mod functors;
 mod graph;

@@ -8,7 +8,7 @@ use super::spelling::{is_word, places};
 pub(super) enum Marks {
     /// Those of a function of both sides.
     Both,
-    /// That of a member that device code has alone.
+    /// That of a member, or of a function of a namespace, that device code has alone.
     Device,
 }
 
@@ -19,7 +19,7 @@ impl Marks {
         if message.starts_with("__host__ function '") && message.contains(BOTH) {
             Some(Marks::Both)
         } else if message.starts_with("out-of-line definition of '")
-            && message.contains("' does not match any declaration in '")
+            && message.contains("' does not match any declaration in ")
         {
             Some(Marks::Device)
         } else {
@@ -173,8 +173,11 @@ mod tests {
     fn clang_names_the_marks() {
         let both = "__host__ function 'f<T>' cannot overload __host__ __device__ function 'f<T>'";
         assert_eq!(Marks::of(both), Some(Marks::Both));
-        let member = "out-of-line definition of 'f' does not match any declaration in 'S'";
-        assert_eq!(Marks::of(member), Some(Marks::Device));
+        for within in ["'S'", "namespace 'n'", "the global namespace"] {
+            let said =
+                format!("out-of-line definition of 'f' does not match any declaration in {within}");
+            assert_eq!(Marks::of(&said), Some(Marks::Device));
+        }
         assert_eq!(
             Marks::of("__device__ function 'f' cannot overload __host__ function 'f'"),
             None

@@ -237,6 +237,10 @@ __host__ __device__ __cdp_no_function<_R, _A...> __cdp_absent(_R (*)(_A...));
 template <typename _R, typename... _A>
 __host__ __device__ __cdp_no_function<_R, _A...> __cdp_absent(_R (*)(_A..., ...));
 
+// `x = {}` where several classes could be made of the braces is `x = decltype(__cdp_value(x)){}`.
+template <typename T>
+__host__ __device__ T __cdp_value(const T &);
+
 // An array whose length is computed begins with some elements: `T a[n], *x = __cdp_filled(a, sizeof a, {1, 2})`.
 template <typename T>
 static __inline__ T *__cdp_filled(T *array, size_t bytes, std::initializer_list<typename __cdp_same<T>::type> first)
