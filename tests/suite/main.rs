@@ -17,6 +17,7 @@ mod cli_streams;
 mod code;
 mod code_access;
 mod code_shapes;
+mod code_waits;
 mod compile;
 mod coverage;
 mod cuda;
@@ -71,6 +72,7 @@ fn main() {
     trials.extend(code::trials());
     trials.extend(code_shapes::trials());
     trials.extend(code_access::trials());
+    trials.extend(code_waits::trials());
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());
     trials.extend(run::trials());

@@ -1,5 +1,5 @@
-// Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by
-// constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
+// Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp),
+// wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
 // last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),

@@ -3,7 +3,7 @@
 use cdp_ir::{AddressSpace as IrSpace, CacheOp, Expr, FloatKind, Type, TypeId};
 use inkwell::AddressSpace;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
-use inkwell::values::BasicValueEnum;
+use inkwell::values::{BasicValue, BasicValueEnum, PointerValue};
 
 use super::arg;
 use crate::error::{Result, bug};
@@ -14,7 +14,7 @@ use crate::lower::global::space_number;
 const LOCAL: u16 = 5;
 
 impl<'ctx> Body<'_, '_, 'ctx> {
-    /// One PTX load, a vector load for a record of equal scalars. CUDA's cache-hinted accesses are
+    /// One load, a vector load for a record of equal scalars. CUDA's cache-hinted accesses are
     /// to global memory.
     pub(super) fn cache_load(
         &mut self,
@@ -24,26 +24,11 @@ impl<'ctx> Body<'_, '_, 'ctx> {
     ) -> Result<Value<'ctx>> {
         let place = self.place_of(arg(args, 0)?)?;
         let (elem, count) = self.vector_shape(ty)?;
-        let access = self.access(elem)?;
-        let op = cache_name(cache);
-        let pointer = if self.unit.address_bits() == 32 { "r" } else { "l" };
-        let registers: Vec<_> = (0..count).map(|index| format!("${index}")).collect();
-        let address = self.global_address_of(place)?;
-        // `ld.nc` reads what nobody writes; every other load is ordered with other accesses.
-        let ordered = cache != CacheOp::NonCoherent;
-        let vector = vector_suffix(count);
-        let list =
-            if count == 1 { registers.join("") } else { format!("{{{}}}", registers.join(", ")) };
-        let text = format!("ld.global{op}{vector}.{} {list}, [${count}];", access.ptx);
-        let mut constraints = vec![format!("={}", access.letter); count];
-        constraints.push(pointer.into());
-        if ordered {
-            constraints.push("~{memory}".into());
-        }
-        let results = vec![access.register; count];
-        let params: Vec<BasicMetadataTypeEnum<'ctx>> = vec![self.unit.size.into()];
-        let values =
-            self.multi_ptx(&text, &constraints.join(","), &results, &params, &[address], ordered)?;
+        let values = if cache == CacheOp::NonCoherent {
+            self.unchanging(place, ty, elem, count)?
+        } else {
+            self.hinted(cache, place, elem, count)?
+        };
         if count == 1 && !self.unit.ir.types.is_aggregate(ty) {
             let value = self.access_value(values[0], elem)?;
             return Ok(Value::Scalar(value));
@@ -56,6 +41,66 @@ impl<'ctx> Body<'_, '_, 'ctx> {
             self.store(at, Value::Scalar(value), elem, false)?;
         }
         Ok(Value::Memory(target))
+    }
+
+    /// A load of what nobody writes, which LLVM takes for one (`ld.global.nc`): by text that only has the address it would not see
+    /// that a kernel does nothing but read there.
+    fn unchanging(
+        &self,
+        place: AlignedAddress<'ctx>,
+        ty: TypeId,
+        elem: TypeId,
+        count: usize,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>> {
+        let element = match self.access(elem)?.register {
+            BasicTypeEnum::IntType(_) => {
+                self.unit.int_type(self.unit.ir.types.layout(elem).size as u32 * 8).into()
+            }
+            other => other,
+        };
+        let whole: BasicTypeEnum<'ctx> = match (count, element) {
+            (1, one) => one,
+            (many, BasicTypeEnum::FloatType(one)) => one.vec_type(many as u32).into(),
+            (many, BasicTypeEnum::IntType(one)) => one.vec_type(many as u32).into(),
+            _ => return Err(bug("lower", "a vector of vectors")),
+        };
+        let loaded = self.builder.build_load(whole, self.global_pointer(place)?, "")?;
+        let context = self.unit.context;
+        if let Some(load) = loaded.as_instruction_value() {
+            let align = self.unit.ir.types.layout(ty).align as u32;
+            load.set_alignment(align).map_err(|_| bug("lower", "an alignment that is no power"))?;
+            let kind = context.get_kind_id("invariant.load");
+            let _ = load.set_metadata(context.metadata_node(&[]), kind);
+        }
+        let BasicValueEnum::VectorValue(vector) = loaded else { return Ok(vec![loaded]) };
+        let number = |index| context.i32_type().const_int(index as u64, false);
+        (0..count)
+            .map(|index| Ok(self.builder.build_extract_element(vector, number(index), "")?))
+            .collect()
+    }
+
+    /// One PTX load, ordered with other accesses.
+    fn hinted(
+        &self,
+        cache: CacheOp,
+        place: AlignedAddress<'ctx>,
+        elem: TypeId,
+        count: usize,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>> {
+        let access = self.access(elem)?;
+        let op = cache_name(cache);
+        let pointer = if self.unit.address_bits() == 32 { "r" } else { "l" };
+        let registers: Vec<_> = (0..count).map(|index| format!("${index}")).collect();
+        let address = self.global_address_of(place)?;
+        let vector = vector_suffix(count);
+        let list =
+            if count == 1 { registers.join("") } else { format!("{{{}}}", registers.join(", ")) };
+        let text = format!("ld.global{op}{vector}.{} {list}, [${count}];", access.ptx);
+        let mut constraints = vec![format!("={}", access.letter); count];
+        constraints.extend([pointer.into(), "~{memory}".into()]);
+        let results = vec![access.register; count];
+        let params: Vec<BasicMetadataTypeEnum<'ctx>> = vec![self.unit.size.into()];
+        self.multi_ptx(&text, &constraints.join(","), &results, &params, &[address], true)
     }
 
     pub(super) fn cache_store(&mut self, cache: CacheOp, args: &[Expr]) -> Result<Value<'ctx>> {
@@ -97,9 +142,13 @@ impl<'ctx> Body<'_, '_, 'ctx> {
 
     /// The address of global memory behind a generic pointer, as an integer.
     fn global_address_of(&self, place: AlignedAddress<'ctx>) -> Result<BasicValueEnum<'ctx>> {
-        let global = self.unit.context.ptr_type(AddressSpace::from(space_number(IrSpace::Global)));
-        let pointer = self.builder.build_address_space_cast(place.address, global, "")?;
+        let pointer = self.global_pointer(place)?;
         Ok(self.builder.build_ptr_to_int(pointer, self.unit.size, "")?.into())
+    }
+
+    fn global_pointer(&self, place: AlignedAddress<'ctx>) -> Result<PointerValue<'ctx>> {
+        let global = self.unit.context.ptr_type(AddressSpace::from(space_number(IrSpace::Global)));
+        Ok(self.builder.build_address_space_cast(place.address, global, "")?)
     }
 
     /// A scalar is a vector of one; a record must have 1, 2 or 4 fields of one scalar type.
