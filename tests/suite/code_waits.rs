@@ -1,14 +1,16 @@
-//! What device code must look like for the sake of its speed, part four: what other work waits for. Reads of what nobody writes. Each is a
-//! shape that was measured on a GPU (`compiler/docs/device-speed.md`).
+//! What device code must look like for the sake of its speed, part four: what other work waits for. Reads of what nobody writes, registers
+//! of loops in which threads wait for each other. Each is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
 
-use crate::code_shapes::{expect, ptx};
+use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 1] = [
+    let tests: [(&str, fn() -> Outcome); 3] = [
         ("what_nobody_writes_is_read_so_everywhere", reads),
+        ("loops_that_wait_and_work_have_registers", waiting),
+        ("rows_that_are_read_side_by_side_have_warps", rows),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -24,4 +26,40 @@ fn reads() -> Outcome {
         expect(&text, &[("ld.global", 2), ("ld.global.nc", 2), ("inline asm", 0)])?;
     }
     Ok(())
+}
+
+/// With eight sums a thread, or from plane to plane of a volume; not with one sum of a tile.
+fn waiting() -> Outcome {
+    let kernel = |before: &str, turn: &str, after: &str| {
+        let head = "__global__ void k(const float *__restrict__ p, float *__restrict__ q, int n)\n{\n    __shared__ float s[512];\n    int t = threadIdx.x;\n";
+        format!(
+            "{head}    {before}\n#pragma unroll 1\n    for (int i = 0; i < n; i++) {{ s[t] = p[i * 512 + t]; __syncthreads(); {turn} __syncthreads(); }}\n    {after}\n}}\n"
+        )
+    };
+    let sums = |count: u32| {
+        kernel(
+            &format!("float a[{count}] = {{}};"),
+            &format!("for (int j = 0; j < {count}; j++) a[j] += s[j] * s[t ^ 1];"),
+            &format!("for (int j = 0; j < {count}; j++) q[j * n + t] = a[j];"),
+        )
+    };
+    let march =
+        kernel("", "if (t > 0 && t < 511) q[i * 512 + t] = s[t - 1] + s[t + 1] - 2 * s[t];", "");
+    for (source, limits) in [(sums(16), 1), (sums(1), 0), (march, 1)] {
+        expect(&ptx_of(&source)?, &[(".maxnreg 64", limits)])?;
+    }
+    Ok(())
+}
+
+/// A row of a sparse matrix for all lanes of a warp, each with a column of a dense one; not where each lane has a row of its own.
+fn rows() -> Outcome {
+    let body = |row: &str, column: &str| {
+        format!(
+            "    int row = {row}, column = {column};\n    float sum = 0;\n    \
+             for (int k = start[row]; k < start[row + 1]; k++) sum += v[k] * x[c[k] * 64 + column];\n    y[row * 64 + column] = sum;"
+        )
+    };
+    let parameters = "const int *start, const int *c, const float *v, const float *x, float *y";
+    expect(&ptx(parameters, &body("threadIdx.y", "threadIdx.x"))?, &[(".maxnreg", 0)])?;
+    expect(&ptx(parameters, &body("threadIdx.x", "threadIdx.y"))?, &[(".maxnreg", 1)])
 }

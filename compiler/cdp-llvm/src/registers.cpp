@@ -19,12 +19,14 @@
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineRegisterInfo.h"
+#include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -40,6 +42,10 @@ constexpr unsigned MostKept = 60;
 constexpr unsigned MostRegisters = 1 << 14;
 /// Most branches of a turn, the one back among them: others do not load what is behind one beforehand.
 constexpr unsigned MostBranches = 2;
+/// Sums of floats that are work enough while a block waits.
+constexpr unsigned ManySums = 8;
+/// Most instructions that a value is traced back through.
+constexpr unsigned MostParts = 256;
 
 /// A barrier, as an intrinsic or in text.
 bool isBarrier(const CallBase &Call) {
@@ -61,32 +67,92 @@ bool isSum(const Value *V) {
   return Sum && (Sum->getOpcode() == Instruction::FAdd || Sum->getOpcode() == Instruction::FSub);
 }
 
-/// Whether a turn loads, computes with floats, and adds up or stores, without waiting for other threads.
+/// Whether an address is of global memory, as those that come from parameters, or of shared memory.
+bool isOf(const Value *Place, unsigned Space) {
+  return getUnderlyingObject(Place)->getType()->getPointerAddressSpace() == Space || Place->getType()->getPointerAddressSpace() == Space;
+}
+
+/// Whether a turn loads, computes with floats, and adds up or stores, without waiting for other threads. Where it does wait, only if
+/// it keeps many sums, which are work enough for the while, or goes on through global memory, reading and writing, as from plane to plane
+/// of a volume: of these there are few threads mostly.
 bool loadsAndSums(const Loop &L) {
-  unsigned Branches = 0;
-  bool Loads = false, Floats = false, Results = false;
+  constexpr unsigned Shared = 3;
+  unsigned Branches = 0, Sums = 0;
+  bool Loads = false, Floats = false, Results = false, Waits = false, Reads = false, Writes = false;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
-      if (isa<SwitchInst, IndirectBrInst>(I) || (isa<CallBase>(I) && isBarrier(cast<CallBase>(I))))
+      if (isa<SwitchInst, IndirectBrInst>(I))
         return false;
+      Waits |= isa<CallBase>(I) && isBarrier(cast<CallBase>(I));
       Branches += isa<BranchInst>(I) && cast<BranchInst>(I).isConditional();
-      bool Local = getLoadStorePointerOperand(&I) && isa<AllocaInst>(getUnderlyingObject(getLoadStorePointerOperand(&I)));
+      const Value *Place = getLoadStorePointerOperand(&I);
+      bool Local = Place && isa<AllocaInst>(getUnderlyingObject(Place));
+      bool Far = Place && !Local && !isOf(Place, Shared);
       Loads |= loads(I) && !Local;
+      Reads |= loads(I) && Far;
+      Writes |= isa<StoreInst>(I) && Far;
       Results |= isa<StoreInst>(I) && !Local;
       if (!I.getType()->isFloatTy() && !I.getType()->isDoubleTy())
         continue;
       Floats |= isa<BinaryOperator>(I) || isSum(&I);
       if (const auto *Kept = dyn_cast<PHINode>(&I); Kept && Block == L.getHeader() && L.getLoopLatch())
-        Results |= isSum(Kept->getIncomingValueForBlock(L.getLoopLatch()));
+        Sums += isSum(Kept->getIncomingValueForBlock(L.getLoopLatch()));
     }
-  return Loads && Floats && Results && Branches <= MostBranches;
+  bool Works = Sums >= ManySums || (Reads && Writes);
+  return Loads && Floats && (Results || Sums) && (Waits ? Works : Branches <= MostBranches);
+}
+
+/// Whether a value may differ between threads with different first numbers. What decides which way they come to it is not looked at.
+bool isOfLane(const Value *Of) {
+  SmallVector<const Value *, 8> Work{Of};
+  SmallPtrSet<const Value *, 32> Seen;
+  while (!Work.empty()) {
+    const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
+    if (!Part || !Seen.insert(Part).second)
+      continue;
+    const auto *Call = dyn_cast<CallBase>(Part);
+    if (Seen.size() > MostParts || (Call && (!isa<IntrinsicInst>(Call) || Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_x ||
+                                             Call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_laneid)))
+      return true;
+    append_range(Work, Part->operand_values());
+  }
+  return false;
+}
+
+/// Whether a loop loads by numbers that it loaded and that are the same for all lanes of a warp, side by side: rows of a dense matrix
+/// by the places of a sparse one. More warps are worth more there than more loads of each.
+bool loadsSideBySide(const Loop &L) {
+  auto NumbersOf = [&](const Instruction &Load) {
+    SmallVector<const Instruction *, 4> Numbers;
+    SmallVector<const Value *, 8> Work(Load.operand_values());
+    SmallPtrSet<const Value *, 16> Seen;
+    while (!Work.empty()) {
+      const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
+      if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
+        continue;
+      if (loads(*Part))
+        Numbers.push_back(Part);
+      else
+        append_range(Work, Part->operand_values());
+    }
+    return Numbers;
+  };
+  return any_of(L.blocks(), [&](const BasicBlock *Block) {
+    return any_of(*Block, [&](const Instruction &I) {
+      if (!loads(I))
+        return false;
+      auto Numbers = NumbersOf(I);
+      return !Numbers.empty() && none_of(Numbers, isOfLane) && isOfLane(&I);
+    });
+  });
 }
 
 /// Counts the values that a function keeps at a time, in registers of 32 bits.
 class Pressure {
 public:
   explicit Pressure(const MachineFunction &F)
-      : F(F), Registers(F.getRegInfo()), Kinds(*F.getSubtarget().getRegisterInfo()), Begin(F.getNumBlockIDs()) {}
+      : F(F), Registers(F.getRegInfo()), Kinds(*F.getSubtarget().getRegisterInfo()), Instructions(*F.getSubtarget().getInstrInfo()),
+        Begin(F.getNumBlockIDs()) {}
 
   /// The most that are kept anywhere; more than any limit where there are too many to count.
   unsigned most() {
@@ -94,6 +160,8 @@ public:
       return MostRegisters;
     for (BitVector &Of : Begin)
       Of.resize(Registers.getNumVirtRegs());
+    for (unsigned Index = 0; Index < Registers.getNumVirtRegs(); Index++)
+      Width.push_back(widthNeeded(Register::index2VirtReg(Index)));
     bool Changed = true;
     while (Changed) {
       Changed = false;
@@ -121,10 +189,25 @@ public:
   }
 
 private:
+  /// Whether a value is made anew where it is used: constants, addresses of variables, and parameters, which are constants to a GPU.
+  bool isMadeAnew(Register Of) const {
+    const MachineInstr *Made = Registers.getVRegDef(Of);
+    if (!Made || Made->getNumExplicitDefs() != 1)
+      return false;
+    StringRef Name = Instructions.getName(Made->getOpcode());
+    if (Name.starts_with("cvta_to_"))
+      return Made->getOperand(1).isReg() && isMadeAnew(Made->getOperand(1).getReg());
+    bool Parameter = Made->mayLoad() && any_of(Made->operands(), [](const MachineOperand &Part) { return Part.isSymbol(); });
+    bool Constant = Name.contains("MOV") && Made->getNumOperands() == 2 && !Made->getOperand(1).isReg();
+    return Parameter || Constant;
+  }
+
   /// Conditions have registers of their own.
-  unsigned widthOf(Register Of) const {
+  unsigned widthOf(Register Of) const { return Width[Of.virtRegIndex()]; }
+
+  uint8_t widthNeeded(Register Of) const {
     unsigned Bits = Kinds.getRegSizeInBits(*Registers.getRegClass(Of));
-    return Bits == 1 ? 0 : (Bits + 31) / 32;
+    return Bits == 1 || isMadeAnew(Of) ? 0 : (Bits + 31) / 32;
   }
 
   /// What is kept behind a block: what its successors use, and what they choose of it.
@@ -161,6 +244,9 @@ private:
   const MachineFunction &F;
   const MachineRegisterInfo &Registers;
   const TargetRegisterInfo &Kinds;
+  const TargetInstrInfo &Instructions;
+  /// The registers of 32 bits that each value takes.
+  SmallVector<uint8_t, 0> Width;
   /// What is kept before each block, by its number.
   SmallVector<BitVector, 0> Begin;
 };
@@ -200,7 +286,7 @@ PreservedAnalyses RoomForLoops::run(Function &F, FunctionAnalysisManager &AM) {
   if (F.getCallingConv() != CallingConv::PTX_Kernel || Said || any_of(instructions(F), registers::callsFunction))
     return PreservedAnalyses::all();
   for (const Loop *L : AM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
-    if (L->isInnermost() && registers::loadsAndSums(*L)) {
+    if (L->isInnermost() && registers::loadsAndSums(*L) && !registers::loadsSideBySide(*L)) {
       F.addFnAttr(registers::Mark, Registers);
       break;
     }
