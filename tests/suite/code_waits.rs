@@ -1,5 +1,6 @@
-//! What device code must look like for the sake of its speed, part four: what other work waits for. Reads of what nobody writes, registers
-//! of loops in which threads wait for each other. Each is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
+//! What device code must look like for the sake of its speed, part four: what other work waits for. Local arrays whose loops end with them,
+//! reads of what nobody writes, registers of loops in which threads wait for each other. Each is a shape that was measured on a GPU
+//! (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
 
@@ -7,12 +8,33 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 3] = [
+    let tests: [(&str, fn() -> Outcome); 4] = [
+        ("loops_over_local_arrays_end_with_them", arrays),
         ("what_nobody_writes_is_read_so_everywhere", reads),
         ("loops_that_wait_and_work_have_registers", waiting),
         ("rows_that_are_read_side_by_side_have_warps", rows),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
+}
+
+/// A place behind the end is none, so that there are four turns; not where places repeat, or a turn may end before it.
+fn arrays() -> Outcome {
+    let body = |place: &str, first: &str| {
+        format!(
+            "    float v[4], sum = 0;\n    int k = 0;\n    for (int i = threadIdx.x; i < n; i += blockDim.x, k++) {{ {first} v[{place}] = p[i]; sum += p[i]; }}\n    \
+             sum = __reduce_max_sync(~0u, (unsigned)sum);\n    k = 0;\n    for (int i = threadIdx.x; i < n; i += blockDim.x, k++) q[i] = v[{place}] / sum;"
+        )
+    };
+    let parameters = "const float *__restrict__ p, float *__restrict__ q, int n";
+    let known = [("local", 0), ("ld.global.nc", 4), ("st.global", 4)];
+    expect(&ptx(parameters, &body("k", ""))?, &known)?;
+    for (place, first) in [("k & 3", ""), ("k", "if (p[i] < 0) __trap();")] {
+        let text = ptx(parameters, &body(place, first))?;
+        if !text.contains("st.local") {
+            return Err(format!("{place} {first}:\n{text}").into());
+        }
+    }
+    Ok(())
 }
 
 /// A parameter that is read by `__ldg` and plainly, words and vectors.

@@ -26,7 +26,7 @@ pub(crate) const QUICK_HOST: &str =
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
-/// `add-lower`, `fold-exact`, `widen-shorts`, `align-accesses` and `room-for-loops`.
+/// `add-lower`, `fold-exact`, `widen-shorts`, `align-accesses`, `bound-turns` and `room-for-loops`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -52,7 +52,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\
          sroa<modify-cfg>,fold-exact,{COMBINE},decide-nulls,tailcallelim,if-loops({loops}),\
-         unroll-full(sroa<modify-cfg>,{COMBINE},fold-exact),\
+         if-loops(bound-turns),unroll-full(sroa<modify-cfg>,{COMBINE},fold-exact),\
          gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-attrs))"
     );
     // Before the last unrolling the induction variables are brought into the form that tells how often

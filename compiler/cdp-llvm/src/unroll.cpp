@@ -144,31 +144,6 @@ bool isDecidedByTurn(const Value *Place, const Loop &L, ScalarEvolution &Evoluti
   return true;
 }
 
-/// Whether a loop goes over a local array in steps that are known once it is unrolled, as rounds of a hash do over the
-/// last words of a message.
-bool walksLocals(const Loop &L, ScalarEvolution &Evolution) {
-  bool Walks = false;
-  uint64_t Places = 0;
-  SmallPtrSet<const AllocaInst *, 4> Arrays;
-  for (const BasicBlock *Block : L.blocks())
-    for (const Instruction &I : *Block) {
-      const Value *Place = getLoadStorePointerOperand(&I);
-      const auto *Array = Place ? dyn_cast<AllocaInst>(getUnderlyingObject(Place)) : nullptr;
-      if (!Array)
-        continue;
-      const DataLayout &Layout = I.getDataLayout();
-      auto Bytes = Array->getAllocationSize(Layout);
-      if (!Bytes || Bytes->isScalable() || !isDecidedByTurn(Place, L, Evolution))
-        return false;
-      if (Arrays.insert(Array).second)
-        Places += Bytes->getFixedValue() / Layout.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue();
-      if (Places > LocalPlaces)
-        return false;
-      Walks |= !L.isLoopInvariant(Place);
-    }
-  return Walks;
-}
-
 /// Which way a turn of a loop goes at the end of a block; null when that is not known beforehand.
 const BasicBlock *wayOfTurn(const BasicBlock &Block, unsigned Turn, const Loop &L,
                             ScalarEvolution &Evolution) {
@@ -474,6 +449,10 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   Turns Turn(L, Known.Evolution);
   auto Limits = limits(L, Turn.Count, Known, FullOnly);
   Limits.UpperBound |= Turn.Most && Turn.Most <= WindowTurns && readsMuchShared(L);
+  if (!Turn.Count && Turn.Most && Turn.Most <= MostTurnsOfArray && walksLocals(L, Known.Evolution)) {
+    Limits.UpperBound = true;
+    Limits.MaxUpperBound = MostTurnsOfArray;
+  }
   UnrollCostEstimator Cost(&L, Known.Target, Ephemeral, Limits.BEInsns);
   if (!Cost.canUnroll() || Cost.NumInlineCandidates != 0)
     return LoopUnrollResult::Unmodified;
@@ -521,6 +500,29 @@ bool loads(const Instruction &I) {
   const auto *Call = dyn_cast<CallBase>(&I);
   const auto *Asm = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
   return Asm ? Asm->getAsmString().starts_with("ld.") : isa<LoadInst>(I);
+}
+
+bool walksLocals(const Loop &L, ScalarEvolution &Evolution) {
+  bool Walks = false;
+  uint64_t Places = 0;
+  SmallPtrSet<const AllocaInst *, 4> Arrays;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block) {
+      const Value *Place = getLoadStorePointerOperand(&I);
+      const auto *Array = Place ? dyn_cast<AllocaInst>(getUnderlyingObject(Place)) : nullptr;
+      if (!Array)
+        continue;
+      const DataLayout &Layout = I.getDataLayout();
+      auto Bytes = Array->getAllocationSize(Layout);
+      if (!Bytes || Bytes->isScalable() || !isDecidedByTurn(Place, L, Evolution))
+        return false;
+      if (Arrays.insert(Array).second)
+        Places += Bytes->getFixedValue() / Layout.getTypeStoreSize(getLoadStoreType(&I)).getFixedValue();
+      if (Places > LocalPlaces)
+        return false;
+      Walks |= !L.isLoopInvariant(Place);
+    }
+  return Walks;
 }
 
 bool isOfBlock(const Value &V) {

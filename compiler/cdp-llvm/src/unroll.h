@@ -1,4 +1,4 @@
-// Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp),
+// Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), that end with an array (arrays.cpp),
 // wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
@@ -8,6 +8,11 @@
 #pragma once
 
 #include "llvm/IR/PassManager.h"
+
+namespace llvm {
+class Loop;
+class ScalarEvolution;
+} // namespace llvm
 
 /// What holds behind a pass that leaves blocks and branches as they are.
 inline llvm::PreservedAnalyses keptAfter(bool Changed) {
@@ -33,6 +38,18 @@ struct UnrollForDevice : llvm::PassInfoMixin<UnrollForDevice> {
 
   bool FullOnly;
   llvm::FunctionPassManager After, Around;
+};
+
+/// Most turns of a loop over a local array of which nothing else says how many there are.
+constexpr unsigned MostTurnsOfArray = 16;
+
+/// Whether a loop goes over a local array in steps that are known once it is unrolled, as rounds of a hash do over the
+/// last words of a message.
+bool walksLocals(const llvm::Loop &L, llvm::ScalarEvolution &Evolution);
+
+/// Has loops that go over small local arrays end with them.
+struct BoundTurns : llvm::PassInfoMixin<BoundTurns> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
 /// Makes two loops of one that leaves out a turn, and runs further passes on a function in which it did.
