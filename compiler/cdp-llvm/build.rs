@@ -46,6 +46,7 @@ const FILES: &[&str] = &[
     "src/stores.cpp",
     "src/switches.cpp",
     "src/tails.cpp",
+    "src/tiles.cpp",
     "src/unroll.cpp",
     "src/watched.cpp",
     "src/wide.cpp",

@@ -1,5 +1,5 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Local arrays whose loops end with them,
-//! reads of what nobody writes, registers of loops in which threads wait for each other. Each is a shape that was measured on a GPU
+//! reads of what nobody writes, tiles, registers of loops in which threads wait for each other. Each is a shape that was measured on a GPU
 //! (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -8,8 +8,9 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 4] = [
+    let tests: [(&str, fn() -> Outcome); 5] = [
         ("loops_over_local_arrays_end_with_them", arrays),
+        ("threads_with_all_turns_fill_tiles_at_once", tiles),
         ("what_nobody_writes_is_read_so_everywhere", reads),
         ("loops_that_wait_and_work_have_registers", waiting),
         ("rows_that_are_read_side_by_side_have_warps", rows),
@@ -35,6 +36,17 @@ fn arrays() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Four loads without a question between them, and those of threads that have fewer turns.
+fn tiles() -> Outcome {
+    let body = "    __shared__ float s[1024];\n    float sum = 0;\n    for (int k = 0; k < n; k++) {\n        \
+                for (int i = threadIdx.x; i < 1024; i += 256) s[i] = p[k * 1024 + i];\n        __syncthreads();\n        \
+                sum += s[threadIdx.x ^ 1];\n        __syncthreads();\n    }\n    q[threadIdx.x] = sum;";
+    let text = ptx("const float *__restrict__ p, float *__restrict__ q, int n", body)?;
+    let turns: Vec<&str> = text.split("ld.global").collect();
+    let together = turns.windows(3).any(|of| of.iter().all(|turn| !turn.contains("bra")));
+    if together && turns.len() > 5 { Ok(()) } else { Err(text.into()) }
 }
 
 /// A parameter that is read by `__ldg` and plainly, words and vectors.

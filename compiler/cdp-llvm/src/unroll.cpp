@@ -362,23 +362,7 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
 }
 
 /// Whether a loop copies to a tile in shared memory, and is in no other one: elsewhere there is work to do while loads are on their way.
-bool fillsTile(const Loop &L) {
-  constexpr unsigned Shared = 3;
-  bool Loads = false, Stores = false;
-  for (const BasicBlock *Block : L.blocks())
-    for (const Instruction &I : *Block) {
-      const Value *Place = getLoadStorePointerOperand(&I);
-      if (!Place)
-        continue;
-      const Value *Of = getUnderlyingObject(Place);
-      bool IsShared = Of->getType()->getPointerAddressSpace() == Shared;
-      if (isa<AllocaInst>(Of) || (isa<StoreInst>(I) && !IsShared))
-        return false;
-      Stores |= isa<StoreInst>(I);
-      Loads |= isa<LoadInst>(I) && !IsShared;
-    }
-  return Loads && Stores && L.isOutermost();
-}
+bool fillsTile(const Loop &L) { return L.isOutermost() && copiesToShared(L); }
 
 /// Whether a turn reads much of shared memory, as a column of a filter does, much of which is the next turn's too.
 bool readsMuchShared(const Loop &L) {

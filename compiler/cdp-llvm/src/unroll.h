@@ -1,5 +1,5 @@
 // Passes of device code of our own: unrolling (unroll.cpp), loops that leave out a turn (split.cpp), that end with an array (arrays.cpp),
-// wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
+// that copy to tiles (tiles.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
 // last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),
@@ -138,6 +138,14 @@ struct SplitTails : llvm::PassInfoMixin<SplitTails> {
 
 /// Computes numbers that have lower bits set from those that have them cleared.
 struct AddLower : llvm::PassInfoMixin<AddLower> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Whether a loop copies to shared memory, and does nothing else to memory.
+bool copiesToShared(const llvm::Loop &L);
+
+/// Gives threads that have all turns of a loop that copies a tile one of their own.
+struct FillTiles : llvm::PassInfoMixin<FillTiles> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
