@@ -21,6 +21,7 @@ const FILES: &[&str] = &[
     "src/inline.cpp",
     "src/join.cpp",
     "src/latch.cpp",
+    "src/late.cpp",
     "src/launches/added/added.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",

@@ -1,6 +1,6 @@
-//! What device code must look like for the sake of its speed, part four: what other work waits for. Local arrays whose loops end with them,
-//! reads of what nobody writes, tiles, registers of loops in which threads wait for each other. Each is a shape that was measured on a GPU
-//! (`compiler/docs/device-speed.md`).
+//! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays
+//! whose loops end with them, reads of what nobody writes, tiles, registers of loops in which threads wait for each other. Each is a shape
+//! that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
 
@@ -8,7 +8,8 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 5] = [
+    let tests: [(&str, fn() -> Outcome); 6] = [
+        ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
         ("what_nobody_writes_is_read_so_everywhere", reads),
@@ -16,6 +17,22 @@ pub fn trials() -> Vec<Trial> {
         ("rows_that_are_read_side_by_side_have_warps", rows),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
+}
+
+/// Behind the question for large angles, which the product with the cosine comes after; not in a loop.
+fn roots() -> Outcome {
+    let text = ptx("float *p", "    float x = p[0];\n    p[1] = sqrtf(x) * cosf(x * 6.2831853f);")?;
+    let root = text.find("sqrt.rn").ok_or("no root")?;
+    if text.rfind("ld.local").is_none_or(|angle| angle > root) {
+        return Err(text.into());
+    }
+    let text = ptx(
+        "float *p, int n",
+        "    float x = 1 / p[0];\n#pragma unroll 1\n    for (int i = 1; i < n; i++) p[i] *= x;",
+    )?;
+    let (root, turn) = (text.find("rn.f32"), text.find("st.global"));
+    let back = text.find("$L__BB0_2:");
+    if root < back && back < turn { Ok(()) } else { Err(text.into()) }
 }
 
 /// A place behind the end is none, so that there are four turns; not where places repeat, or a turn may end before it.

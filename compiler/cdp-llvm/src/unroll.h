@@ -3,7 +3,7 @@
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
 // last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),
-// and what is inlined (inline.cpp).
+// roots (late.cpp), and what is inlined (inline.cpp).
 
 #pragma once
 
@@ -108,6 +108,11 @@ struct DropMarks : llvm::PassInfoMixin<DropMarks> {
 
 /// Keeps numbers that each come from the one before so.
 struct KeepChains : llvm::PassInfoMixin<KeepChains> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Takes roots where they are asked for.
+struct RootsLate : llvm::PassInfoMixin<RootsLate> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 

@@ -1,0 +1,85 @@
+// Roots that are taken where they are asked for.
+//
+// ptxas makes a question of each, whether its operand is one of the few that take more than the usual instructions, and so a new block,
+// across which it does not move what stands before and behind. In front of another question, as that for large angles of a cosine, a root
+// that is multiplied with the cosine only ends a block early: the logarithm before it and the angle's parts behind it are computed one
+// after another instead of beside each other. nvcc has the root behind the cosine. LLVM moves down what some ways do not need
+// (`machine-sink`), and leaves alone what all come to. Divisions, of which ptxas makes questions too, gain nothing
+// (compiler/docs/device-speed.md).
+
+#include "unroll.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+using namespace llvm;
+
+namespace {
+
+/// Whether an instruction takes an exact root.
+bool takesRoot(const Instruction &I) {
+  const auto *Call = dyn_cast<IntrinsicInst>(&I);
+  if (!Call || I.getType()->isVectorTy())
+    return false;
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::sqrt:
+  case Intrinsic::nvvm_sqrt_f:
+  case Intrinsic::nvvm_sqrt_rn_f:
+  case Intrinsic::nvvm_sqrt_rn_d:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// The last block through which all ways to what uses a value go; null where nothing does.
+BasicBlock *lastBefore(const Instruction &I, const DominatorTree &Tree) {
+  BasicBlock *Last = nullptr;
+  for (const Use &Of : I.uses()) {
+    auto *User = cast<Instruction>(Of.getUser());
+    auto *Choice = dyn_cast<PHINode>(User);
+    BasicBlock *Block = Choice ? Choice->getIncomingBlock(Of) : User->getParent();
+    if (!Tree.isReachableFromEntry(Block))
+      return nullptr;
+    Last = Last ? Tree.findNearestCommonDominator(Last, Block) : Block;
+  }
+  return Last;
+}
+
+/// In front of the first instruction of a block that uses a value.
+void moveToUse(Instruction &I, BasicBlock &Block) {
+  auto Uses = [&](const Instruction &Other) { return is_contained(Other.operand_values(), &I); };
+  BasicBlock::iterator Place = Block.getFirstInsertionPt();
+  while (!Place->isTerminator() && !Uses(*Place))
+    ++Place;
+  I.moveBefore(Block, Place);
+}
+
+} // namespace
+
+PreservedAnalyses RootsLate::run(Function &F, FunctionAnalysisManager &AM) {
+  SmallVector<Instruction *, 8> Found;
+  for (Instruction &I : instructions(F))
+    if (takesRoot(I) && any_of(I.users(), [&](const User *Of) { return cast<Instruction>(Of)->getParent() != I.getParent(); }))
+      Found.push_back(&I);
+  if (Found.empty())
+    return PreservedAnalyses::all();
+  const DominatorTree &Tree = AM.getResult<DominatorTreeAnalysis>(F);
+  const LoopInfo &Loops = AM.getResult<LoopAnalysis>(F);
+  bool Changed = false;
+  // What one is computed from goes down behind it.
+  for (Instruction *I : reverse(Found)) {
+    BasicBlock *To = Tree.isReachableFromEntry(I->getParent()) ? lastBefore(*I, Tree) : nullptr;
+    // Not into a loop, nor behind one, in which more would be kept.
+    if (!To || To == I->getParent() || Loops.getLoopFor(To) != Loops.getLoopFor(I->getParent()))
+      continue;
+    moveToUse(*I, *To);
+    Changed = true;
+  }
+  return keptAfter(Changed);
+}
