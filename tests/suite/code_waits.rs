@@ -1,6 +1,6 @@
-//! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays
-//! whose loops end with them, reads of what nobody writes, tiles, registers of loops in which threads wait for each other. Each is a shape
-//! that was measured on a GPU (`compiler/docs/device-speed.md`).
+//! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
+//! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other. Each
+//! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
 
@@ -8,10 +8,11 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 6] = [
+    let tests: [(&str, fn() -> Outcome); 7] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
+        ("searches_with_a_stack_are_one_loop", stacks),
         ("what_nobody_writes_is_read_so_everywhere", reads),
         ("loops_that_wait_and_work_have_registers", waiting),
         ("rows_that_are_read_side_by_side_have_warps", rows),
@@ -64,6 +65,25 @@ fn tiles() -> Outcome {
     let turns: Vec<&str> = text.split("ld.global").collect();
     let together = turns.windows(3).any(|of| of.iter().all(|turn| !turn.contains("bra")));
     if together && turns.len() > 5 { Ok(()) } else { Err(text.into()) }
+}
+
+/// A `continue` behind what is pushed goes back to where what is popped does.
+fn stacks() -> Outcome {
+    let body = "    float r = rays[threadIdx.x];\n    int stack[32], top = 0, hits = 0, at = 0;\n    while (true) {\n        \
+                float2 node = nodes[at];\n        if (node.x <= r && r <= node.y) {\n            int child = 2 * at + 1;\n            \
+                if (child < last) {\n                stack[top++] = child + 1;\n                at = child;\n                \
+                continue;\n            }\n            hits++;\n        }\n        if (top == 0) break;\n        \
+                at = stack[--top];\n    }\n    o[threadIdx.x] = hits;";
+    let text = ptx("const float2 *nodes, const float *rays, int *o, int last", body)?;
+    let mut back: Vec<&str> = Vec::new();
+    for (at, _) in text.match_indices("bra") {
+        let label = text[at..].split_once('$').and_then(|(_, name)| name.split_once(';'));
+        let name = label.ok_or("a branch to nowhere")?.0;
+        if text[..at].contains(&format!("${name}:")) && !back.contains(&name) {
+            back.push(name);
+        }
+    }
+    if back.len() == 1 { Ok(()) } else { Err(format!("loops of {back:?}:\n{text}").into()) }
 }
 
 /// A parameter that is read by `__ldg` and plainly, words and vectors.

@@ -61,7 +61,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     let room = registers.map_or(String::new(), |most| format!(",if-loops(room-for-loops<{most}>)"));
     let last = format!(
         "function<eager-inv>(select-values,{FINAL_CFG},\
-         if-loops({COMBINE},few-loops(loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,fill-tiles),\
+         if-loops(one-latch,{COMBINE},few-loops(loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,fill-tiles),\
          unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
          parts-apart,wide-words,divide-wide,join-conditions,widen-shorts,add-lower,align-accesses,keep-chains,roots-late{room})"
     );
