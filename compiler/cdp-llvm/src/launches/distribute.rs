@@ -370,6 +370,7 @@ impl Site<'_, '_> {
         let mut other = text.set(&format!("xor i1 {tiny}, true"));
         if let Some(pool) = &self.pool {
             let many = self.fills_device(text);
+            text.line(&format!("%p.large = or i1 {many}, false"));
             let wants = text.all(&["%valid".into(), other.clone(), many]);
             pool.put(&wants, &self.arguments, text);
             let stays = text.set("xor i1 %pooled, true");

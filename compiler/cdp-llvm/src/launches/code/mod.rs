@@ -1,9 +1,9 @@
 //! The functions of recorded launches, which are the same for every program: those that keep their order (`sequence.ll`),
-//! and those of a queue (`queue_made.ll`), each with the PTX that is made of it beforehand, by a test. A program's module
-//! declares them, so that neither LLVM nor ptxas has work with them: they are put into the finished PTX, and who links it
-//! can take them out again ([`split`]) and keep what ptxas makes of them.
+//! those of a queue (`queue_made.ll`), and those of a pool (`pool.ll`), each with the PTX that is made of it beforehand, by
+//! a test. A program's module declares them, so that neither LLVM nor ptxas has work with them: they are put into the
+//! finished PTX, and who links it can take them out again ([`split`]) and keep what ptxas makes of them.
 //!
-//! What is absent: what they do ([`super::sequence`], [`super::queue`], [`super::door`]).
+//! What is absent: what they do ([`super::sequence`], [`super::queue`], [`super::door`], [`super::pool`]).
 
 use cdp_launch::{EntryPoint, LaunchAbi};
 use inkwell::context::Context;
@@ -27,7 +27,7 @@ struct Made {
     called: &'static [&'static str],
 }
 
-static MADE: [Made; 2] = [
+static MADE: [Made; 3] = [
     Made {
         name: "sequence",
         #[cfg(test)]
@@ -51,6 +51,14 @@ static MADE: [Made; 2] = [
         ir: include_str!("../queue_made.ll"),
         ptx: include_str!("../queue_made.ptx"),
         called: &["__cdp_queue_reserve", "__cdp_queue_launch", "__cdp_door_enter"],
+    },
+    Made {
+        name: "pool",
+        #[cfg(test)]
+        place: "pool/pool",
+        ir: include_str!("../pool/pool.ll"),
+        ptx: include_str!("../pool/pool.ptx"),
+        called: &["__cdp_pool_enter", "__cdp_pool_leave"],
     },
 ];
 
@@ -142,7 +150,7 @@ pub(super) fn link_queue<'ctx>(
     module: &Module<'ctx>,
     abi: LaunchAbi,
 ) -> Result<()> {
-    let [_, made] = &MADE;
+    let [_, made, _] = &MADE;
     made.link(context, module, abi)?;
     let inlined = made.called.iter().filter(|name| name.contains("queue"));
     for function in inlined.filter_map(|name| module.get_function(name)) {

@@ -52,10 +52,11 @@ fn the_ptx_is_made_of_the_ir() {
 }
 
 #[test]
-fn both_kinds_go_in_and_out() {
+fn all_kinds_go_in_and_out() {
     let program = PROGRAM.replacen(
         ".extern .func other",
-        ".extern .func  (.param .b64 func_retval0) __cdp_door_enter\n()\n;\n.extern .func other",
+        ".extern .func  (.param .b64 func_retval0) __cdp_door_enter\n()\n;\n\
+         .extern .func __cdp_pool_leave\n(\n)\n;\n.extern .func other",
         1,
     );
     let whole = put(program, LaunchAbi::Cdp2V2, 64, &Direct::default());

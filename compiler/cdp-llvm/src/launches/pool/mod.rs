@@ -21,8 +21,9 @@ use super::parent::Said;
 use super::records::{Records, record};
 use super::tuning::Tuning;
 
-/// The functions that stand in a program.
-pub(super) const DEFINITIONS: &str = include_str!("pool.ll");
+/// The functions that a warp calls, which are made beforehand ([`super::code`]).
+pub(super) const DEFINITIONS: &str = "declare ptr @__cdp_pool_enter(ptr addrspace(1), i64, i1) nounwind\n\
+declare void @__cdp_pool_leave(ptr addrspace(1), ptr, i64) nounwind\n";
 /// The one of them that every site calls that has a pool.
 pub(super) const ENTER: &str = "@__cdp_pool_enter";
 /// Slots, as `pool.ll` has them.
@@ -214,12 +215,16 @@ impl Pool {
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
     }
 
-    /// From label `pool` on: takes a part of a child, and goes to `round` from `p.go` with what it yields, or to `done`.
+    /// From label `pool` on, where the grid is large enough for a pool (`%p.large`): takes a part of a child, and goes to
+    /// `round` from `p.go` with what it yields, or to `done`.
     pub fn take(&self, child: &Child<'_>, site: &Taker<'_>, text: &mut Text) -> Taken {
         text.label("pool");
         let slot = text.set("load i64, ptr %p.slot");
         let here = text.set(&format!("icmp ne i64 {slot}, 0"));
-        text.line(&format!("br i1 {here}, label %p.scan, label %p.join.before"));
+        text.line(&format!("br i1 {here}, label %p.scan, label %p.join.may"));
+        text.label("p.join.may");
+        // A smaller grid has none, and its warps are spared the look.
+        text.line("br i1 %p.large, label %p.join.before, label %done");
         text.label("p.join.before");
         self.enter(false, "p.join", text);
         text.line("br i1 %p.join, label %p.scan, label %done");

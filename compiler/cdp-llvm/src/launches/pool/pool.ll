@@ -1,10 +1,16 @@
-; What warps do with a pool of children once: `pool/mod.rs` says what it is for and why it is right.
+; What warps do with a pool of children once, the same for every program: `pool/mod.rs` says what it is for and why it is
+; right. `pool.ptx` is made of this file, by a test.
 ;
 ; The memory: 0 when it may be used again (%globaltimer), 64 the slots. A slot: 0 word, 8 owner, 24 sum of threads (64 bits each), 16 number of records (32 bits), 64 the records. The word counts the
 ; warps that are in it; bit 62 says that it is being given to another grid. Of all records that were there before, all is taken.
 
+target triple = "nvptx64-nvidia-cuda"
+
+declare void @llvm.nvvm.nanosleep(i32)
+declare i64 @llvm.nvvm.read.ptx.sreg.globaltimer()
+
 ; Brings a warp of this grid into the slot that is the grid's; when there is none, %wants one. Yields null without.
-define internal ptr @__cdp_pool_enter(ptr addrspace(1) %memory, i64 %stride, i1 %wants) noinline nounwind {
+define ptr @__cdp_pool_enter(ptr addrspace(1) %memory, i64 %stride, i1 %wants) noinline nounwind {
 begin:
   br i1 %wants, label %ask, label %entry
 ask:
@@ -81,7 +87,7 @@ none:
 
 ; The warp is done with all records that there were. It came at %began, or only to help (0). If that took longer than a
 ; launch, the grids of a while do without.
-define internal void @__cdp_pool_leave(ptr addrspace(1) %memory, ptr %slot, i64 %began) noinline nounwind {
+define void @__cdp_pool_leave(ptr addrspace(1) %memory, ptr %slot, i64 %began) noinline nounwind {
 entry:
   fence syncscope("device") acq_rel
   %before = atomicrmw add ptr %slot, i64 -1 syncscope("device") monotonic, align 8
