@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use cdp_diagnostics::Code;
 use cdp_frontend::check::builtins::functions::{GROUPS, Group, rows as rows_of};
 use cdp_frontend::check::builtins::{
-    BuiltinFn, Lower, all_functions, outside as outside_of, outside_declared, outside_names,
+    BuiltinFn, Lower, all_functions, outside as outside_of, outside_declared, outside_libraries,
+    outside_names,
 };
 use cdp_ir::RuntimeFn;
 use cdp_ir::runtime::{Availability, RUNTIME_TABLE};
@@ -274,7 +275,8 @@ pub fn removed(doc: &mut Doc) {
 fn outside_table(doc: &mut Doc, what: &str, names: impl Iterator<Item = &'static str>) {
     let mut families: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for name in names {
-        if let Some(left) = outside_of(name) {
+        let namespace = name.strip_suffix("::");
+        if let Some(left) = outside_of(namespace.unwrap_or(name), namespace.is_some()) {
             families.entry((left.library, left.cure)).or_default().push(name);
         }
     }
@@ -299,4 +301,6 @@ pub fn outside(doc: &mut Doc) {
          their names have.",
     );
     outside_table(doc, "Types and enumerators", outside_declared());
+    doc.text("And what libraries beside CUDA's runtime declare, by the beginnings of names and by namespaces.");
+    outside_table(doc, "Names", outside_libraries());
 }

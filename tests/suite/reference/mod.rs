@@ -15,7 +15,8 @@ use std::collections::{BTreeSet, HashSet};
 use cdp_diagnostics::codes::ALL;
 use cdp_frontend::check::builtins::types::all_types;
 use cdp_frontend::check::builtins::{
-    all_functions, is_type_name, lookup_constant, outside, outside_declared, outside_names,
+    all_functions, is_type_name, lookup_constant, outside, outside_declared, outside_libraries,
+    outside_names,
 };
 use cdp_ir::runtime::RUNTIME_TABLE;
 use libtest_mimic::Trial;
@@ -154,7 +155,7 @@ fn complete() -> Outcome {
     let rows = RUNTIME_TABLE.iter().map(|row| row.name.to_owned());
     let codes = ALL.iter().map(|code| format!("[{code}](codes/{code}.md)"));
     let types = all_types().map(|def| def.name.to_owned());
-    let left_out = outside_names().chain(outside_declared()).map(code);
+    let left_out = outside_names().chain(outside_declared()).chain(outside_libraries()).map(code);
     let missing: Vec<String> = rows
         .chain(codes)
         .chain(types)
@@ -225,7 +226,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 fn is_known(name: &str) -> bool {
-    is_ours(name) || outside(name).is_some()
+    is_ours(name) || outside(name, false).is_some()
 }
 
 /// Headings are linked, and the rows of a table have as many columns.

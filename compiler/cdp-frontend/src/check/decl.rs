@@ -129,8 +129,7 @@ impl<'a> Checker<'a> {
         if name.as_plain().is_some_and(|symbol| self.text(symbol) == "std") {
             return None;
         }
-        let text = self.source_text(name.span);
-        self.error(Code::E0301, name.span, format!("there is no namespace `{text}`"));
+        self.no_namespace(name.scopes.first().unwrap_or(&name.base).name, name.span);
         None
     }
 

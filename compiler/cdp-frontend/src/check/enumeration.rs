@@ -112,8 +112,8 @@ impl<'a> Checker<'a> {
         }
         if !spec.scoped && underlying.is_none() {
             let name = self.text(tag.base.name);
-            if let Some(left) = outside(name) {
-                self.left_out(left, name, tag.span);
+            if let Some(left) = outside(name, false) {
+                self.left_out(left, tag.base.name, tag.span);
                 return Basic::Error.into();
             }
             let message = format!("the enumeration `{name}` is not defined");

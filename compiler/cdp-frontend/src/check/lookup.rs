@@ -41,8 +41,7 @@ impl Checker<'_> {
             Err(failed) => failed,
         };
         if self.settle((found, part)).is_ok() {
-            let text = self.text(part.name);
-            self.error(Code::E0301, part.span, format!("there is no namespace `{text}`"));
+            self.no_namespace(part.name, part.span);
         }
         None
     }

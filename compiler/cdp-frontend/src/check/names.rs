@@ -10,6 +10,7 @@ use super::state::Checker;
 use super::value::{FnRef, Kind, Value};
 use crate::ast;
 use crate::diagnostics::Code;
+use crate::intern::Symbol;
 use crate::near::{nearest, nearest_type};
 use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
@@ -165,10 +166,10 @@ impl<'a> Checker<'a> {
                 format!("{}::{text}", scopes.join("::"))
             }
         };
-        if name.scopes.is_empty()
-            && let Some(left) = builtins::outside(text)
-        {
-            self.left_out(left, &shown, name.span);
+        let first = name.scopes.first().map_or(name.base.name, |scope| scope.name);
+        if let Some(left) = builtins::outside(self.text(first), !name.scopes.is_empty()) {
+            self.quiet.lost.extend(name.scopes.first().map(|scope| scope.name));
+            self.left_out(left, first, name.span);
             return;
         }
         let word = ["true", "false", "nullptr"].into_iter();
@@ -201,10 +202,23 @@ impl<'a> Checker<'a> {
     }
 
     /// E0603 for a name of CUDA's or the C library's.
-    pub fn left_out(&mut self, left: builtins::Outside, shown: &str, span: Span) {
-        let other_name = left.other_name(self.on_device());
-        let message = left.message(shown);
-        self.error(Code::E0603, span, message).help(left.cure).help(other_name);
+    pub fn left_out(&mut self, left: builtins::Outside, name: Symbol, span: Span) {
+        let found = left.report(self.text(name), span, self.on_device());
+        self.report(found);
+    }
+
+    /// Of a name before `::`, or of a namespace by itself.
+    pub fn no_namespace(&mut self, name: Symbol, span: Span) {
+        if self.quiet.lost.contains(&name) {
+            return;
+        }
+        let text = self.text(name);
+        if let Some(left) = builtins::outside(text, true) {
+            self.quiet.lost.insert(name);
+            self.left_out(left, name, span);
+        } else {
+            self.error(Code::E0301, span, format!("there is no namespace `{text}`"));
+        }
     }
 
     /// A variable's value, with the judgement of whether this side may use it.

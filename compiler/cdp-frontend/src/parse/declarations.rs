@@ -150,6 +150,8 @@ impl<'a> Parser<'a> {
         let (target, meaning) = self.path_name("a namespace")?;
         if let Some(meaning @ Meaning::Namespace(_)) = meaning {
             self.symbols.set(name.name, meaning);
+        } else if outside(self.session.name(target.base.name), true).is_some() {
+            self.lost.insert(name.name);
         }
         self.semicolon("this `namespace`", "`;`")?;
         Ok(NamespaceAliasDecl { name, target }.into())

@@ -31,6 +31,7 @@ mod tests;
 use std::path::PathBuf;
 
 use crate::ast::*;
+use crate::check::builtins::outside;
 use crate::diagnostics::{Code, Diagnostics, NAME_IT_CU};
 use crate::headers::declaring_type;
 use crate::intern::{FastSet, Symbol};

@@ -1,7 +1,6 @@
 //! Declaration specifiers, and types by themselves.
 
 use super::*;
-use crate::check::builtins::outside;
 use crate::near;
 
 /// Where a declaration stands.
@@ -111,10 +110,9 @@ impl Parser<'_> {
             }
             Word::Refused(_) if !out.typed() => return Err(self.expected("a type")),
             Word::Attribute | Word::AttributeCall | Word::Alignas | Word::GnuAttribute => {
-                out.function_like |= matches!(
-                    self.text_at(at),
-                    "__global__" | "__device__" | "__host__" | "__forceinline__" | "__noinline__"
-                );
+                let of =
+                    ["__global__", "__device__", "__host__", "__forceinline__", "__noinline__"];
+                out.function_like |= of.contains(&self.text_at(at));
                 self.attribute(&mut out.specs.attrs)?;
             }
             word @ (Word::Auto | Word::Typeof | Word::Record | Word::Enum) => {
@@ -197,28 +195,24 @@ impl Parser<'_> {
 
     /// A name that stands for a type and is none; reported once.
     pub fn report_unknown_type(&mut self, path: &Path) {
-        let symbol = self.symbol_at(path.last);
-        if !self.lost.insert(symbol) {
+        let symbols = [path.start, path.last].map(|at| self.symbol_at(at));
+        if self.lost.contains(&symbols[0]) || !self.lost.insert(symbols[1]) {
             return;
         }
         let (span, last) = (self.span(path.start, path.end), self.span_at(path.last));
         if path.in_std {
-            self.refuse_std(path, span);
-            return;
+            return self.refuse_std(path, span);
         }
-        let name = self.session.names.resolve(symbol);
-        if !path.is_qualified()
-            && let Some(left) = outside(name)
-        {
-            let (message, other_name) = (left.message(name), left.other_name(false));
-            self.error(Code::E0603, span, message).help(left.cure).help(other_name);
+        let [first, name] = symbols.map(|symbol| self.session.names.resolve(symbol));
+        if let Some(left) = outside(first, path.is_qualified()) {
+            self.lost.insert(symbols[0]);
+            self.diagnostics.push(left.report(first, span, false));
             return;
         }
         let (header, mut right) = (declaring_type(name), None);
         // A finding that is only counted needs no cure.
         if header.is_none() && !self.diagnostics.is_full() {
-            let all = self.symbols.visible();
-            let types = all.filter(|(_, meaning)| matches!(meaning, Some(Meaning::Type(_))));
+            let types = self.symbols.visible().filter(|(_, m)| matches!(m, Some(Meaning::Type(_))));
             let names = types.map(|(symbol, _)| self.session.name(symbol));
             right = near::nearest_type(name, names).map(str::to_owned);
         }
@@ -243,11 +237,8 @@ impl Parser<'_> {
         let name = self.text_at(path.last).to_owned();
         let function = self.kind_at(path.end) == Some(T::LParen);
         if function && name == "main" && !path.is_qualified() {
-            self.error(Code::W0738, span, "`main` has no return type: `int` is meant").suggest(
-                "write it",
-                span.before(),
-                "int ",
-            );
+            let message = "`main` has no return type: `int` is meant";
+            self.error(Code::W0738, span, message).suggest("write it", span.before(), "int ");
             return TypeSpecKind::Builtin(Basic::Int);
         }
         let what = if function { "return type" } else { "type" };

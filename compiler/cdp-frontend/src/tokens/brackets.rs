@@ -324,11 +324,8 @@ impl Mender<'_, '_> {
         let message = format!("expected `{opener}` after `{}`", &self.raw.session.names[symbol]);
         let place = span.after();
         let found = self.raw.out.add(Code::E0202, place, message);
-        found.secondary(close, format!("this `{closer}` closes it")).suggest(
-            "add",
-            place,
-            format!(" {opener}"),
-        );
+        found.secondary(close, format!("this `{closer}` closes it"));
+        found.suggest("add", place, format!(" {opener}"));
         self.put_in(head + 1, kind, place);
     }
 

@@ -29,7 +29,10 @@ pub mod types;
 pub mod variables;
 
 pub use constants::{BuiltinConst, lookup_constant};
-pub use outside::{Outside, declared as outside_declared, listed as outside_names, outside};
+pub use outside::{
+    Outside, declared as outside_declared, libraries as outside_libraries, listed as outside_names,
+    outside,
+};
 pub use signature::{SigBase, SigParam, SigType, Signature};
 pub use types::{BuiltinTypeDef, BuiltinTypeKind, is_type_name, lookup_type};
 pub use variables::{BuiltinVariable, lookup_variable};
