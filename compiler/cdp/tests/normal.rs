@@ -122,6 +122,10 @@ fn what_is_missing_is_said() {
     let error = normalize(TEXT, &NormalForm::new().function("stepp")).unwrap_err();
     assert!(error.to_string().contains("no function `stepp`"), "{error}");
     assert!(error.to_string().contains("`_Z4stepPii`"), "{error}");
+    // Declared only: there is nothing of it to show.
+    assert!(!error.to_string().contains("`unused`"), "{error}");
+    let optimised = format!("{TEXT}.func __cdp_site_0()\n{{\n\tret;\n}}\n");
+    assert_eq!(normalize(&optimised, &NormalForm::new().function("stepp")), Err(error));
     assert!(matches!(normalize("\u{1}", &NormalForm::new()), Err(NormalError::Text(_))));
 }
 

@@ -56,7 +56,7 @@ pub enum NormalError {
     NoFunction {
         /// The name asked for.
         name: String,
-        /// The functions that are there, by symbol.
+        /// The functions that are defined there, by symbol.
         there: Vec<String>,
     },
 }
@@ -89,7 +89,10 @@ pub fn normalize(text: &str, form: &NormalForm) -> Result<String, NormalError> {
     let functions: Vec<&Item<'_>> = items.iter().filter(|item| item.is_function()).collect();
     for name in &form.functions {
         if !functions.iter().any(|item| answers_to(item, name)) {
-            let there = functions.iter().map(|item| format!("`{}`", item.name)).collect();
+            // Not what others or the launch optimiser put there.
+            let own =
+                functions.iter().filter(|item| item.has_body && !item.name.starts_with("__cdp_"));
+            let there = own.map(|item| format!("`{}`", item.name)).collect();
             return Err(NormalError::NoFunction { name: name.clone(), there });
         }
     }
