@@ -29,6 +29,8 @@ pub struct Access<'a> {
     pub order: Order,
     /// The byte that a lane writes, by its number from the lane's address.
     pub value: Option<&'a dyn Fn(usize, u64) -> u8>,
+    /// What is there before a strong access of 8 bytes at most, by lane.
+    pub was: Option<&'a [u64; 32]>,
 }
 
 /// What an access sees of writes that come before it.
@@ -59,6 +61,8 @@ impl Access<'_> {
 pub enum Manner {
     /// By the thread, in its order.
     Own,
+    /// The same, as a strong read that may as well see an older value ([`super::older`]).
+    Look,
     /// By the thread, as a compare-and-swap. One that fails writes nothing, and so releases nothing.
     Swap { fails: bool },
     /// Asynchronously: not before what its thread does next.

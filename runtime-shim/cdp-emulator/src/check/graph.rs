@@ -388,6 +388,7 @@ impl Watch {
                 reads: !writes,
                 writes,
                 kind: Manner::Own,
+                was: None,
                 order: Order::WEAK,
                 value: None,
             };

@@ -107,6 +107,7 @@ impl Watch {
                     reads,
                     writes: access.writes(),
                     kind: Manner::Own,
+                    was: None,
                     order,
                     value: None,
                 };

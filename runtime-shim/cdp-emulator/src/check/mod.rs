@@ -13,7 +13,7 @@
 //! orders accesses is the memory model of PTX with two allowances that are told in
 //! `compiler/docs/checks.md`.
 //!
-//! Nothing here prints, and nothing here changes what a program does.
+//! Nothing here prints. What a program does changes by one thing only: strong reads may see an older value that is as right ([`older`]).
 
 pub mod access;
 pub mod apart;
@@ -27,6 +27,7 @@ pub mod graph;
 pub mod host;
 pub mod init;
 pub mod neighbours;
+pub mod older;
 pub mod parts;
 pub mod plane;
 pub mod quick;
@@ -50,6 +51,7 @@ use crate::work::NodeId;
 use block::BlockState;
 use findings::Findings;
 use init::Fresh;
+use older::Older;
 use shadow::Shadow;
 use sync::SyncVar;
 use view::{Known, View};
@@ -192,6 +194,8 @@ pub struct Watch {
     vars: FxHashMap<u64, SyncVar>,
     /// Places of memory through which releases came more than once.
     places: u32,
+    /// Values from before writes.
+    pub older: Older,
     /// What was found.
     pub findings: Findings,
     chains: Vec<u32>,
@@ -238,6 +242,7 @@ impl Watch {
             fresh: Fresh::default(),
             vars: FxHashMap::default(),
             places: 0,
+            older: Older::default(),
             findings: Findings::default(),
             chains: Vec::new(),
             nodes: FxHashMap::default(),
@@ -277,6 +282,7 @@ impl Watch {
         self.stamps.clear();
         self.shadow.forget_beginnings();
         self.vars.clear();
+        self.older.clear();
         self.nodes.clear();
         self.children.clear();
         self.begin();

@@ -46,10 +46,12 @@ impl Watch {
             self.in_runs(state, access, stamp);
             return;
         }
-        self.lane_by_lane(state, access, stamp, strength);
         // What a copy does is none of its thread's releasing or acquiring.
-        if access.order.is_strong() && !matches!(access.kind, Manner::Later(_)) {
-            self.strong(state, access);
+        let orders = access.order.is_strong() && !matches!(access.kind, Manner::Later(_));
+        let behind = if orders { self.looks_back(state, access, stamp) } else { 0 };
+        self.lane_by_lane(state, access, stamp, strength);
+        if orders {
+            self.strong(state, access, access.lanes & !behind);
         }
     }
 
@@ -96,14 +98,14 @@ impl Watch {
         }
     }
 
-    fn strong(&mut self, state: &mut BlockState, access: &Access<'_>) {
+    fn strong(&mut self, state: &mut BlockState, access: &Access<'_>, lanes: u32) {
         let strong = super::sync::Strong {
             reads: access.reads,
             writes: access.writes,
             fails: access.kind == Manner::Swap { fails: true },
             order: access.order,
         };
-        for lane in (0..32).filter(|lane| access.lanes >> lane & 1 != 0) {
+        for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
             let thread = access.first_thread + lane as u32;
             if access.shared {
                 self.strong_shared(state, thread, access.at[lane], strong);
@@ -314,7 +316,13 @@ impl Watch {
     }
 
     /// True if an access of thread `other` comes before what `thread` of this block does now.
-    fn is_before(&self, state: &BlockState, stamp: &Stamp, other: u32, thread: u32) -> bool {
+    pub(super) fn is_before(
+        &self,
+        state: &BlockState,
+        stamp: &Stamp,
+        other: u32,
+        thread: u32,
+    ) -> bool {
         if stamp.block == state.id {
             return state.knows_own(thread, other, stamp.time);
         }

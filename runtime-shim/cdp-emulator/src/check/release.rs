@@ -94,6 +94,7 @@ impl Watch {
             reads: false,
             writes: true,
             kind: Manner::Release,
+            was: None,
             order: Order::WEAK,
             value: None,
         };

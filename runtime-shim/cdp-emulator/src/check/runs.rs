@@ -495,6 +495,7 @@ mod tests {
                                 reads: !writes,
                                 writes,
                                 kind: Manner::Own,
+                                was: None,
                                 order: Order::WEAK,
                                 value: None,
                             };

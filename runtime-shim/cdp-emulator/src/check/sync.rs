@@ -157,6 +157,36 @@ fn released(state: &mut BlockState, thread: u32, order: Order) -> [Option<(Reach
     }
 }
 
+/// What a thread gets by a strong read, or by the part for reads of a write, from what was released through a place.
+pub fn look(var: &SyncVar, state: &mut BlockState, thread: u32, (order, writes): (Order, bool)) {
+    let own_block = state.id;
+    let wide = var.device.clone();
+    let near = if var.block.0 == own_block { var.block.1.clone() } else { None };
+    let near_wide = if var.from == own_block { wide.clone() } else { None };
+    let at_once = order.acquires() || writes;
+    let own = state.thread(thread);
+    let (far_to, near_to) =
+        if at_once { (None, None) } else { (Some(&mut own.seen), Some(&mut own.seen_in_block)) };
+    match (far_to, near_to) {
+        (Some(far_to), Some(near_to)) => {
+            if let (Some(wide), Reach::Device) = (&wide, order.reach) {
+                learn(far_to, wide);
+            }
+            for view in [&near, &near_wide].into_iter().flatten() {
+                learn(near_to, view);
+            }
+        }
+        _ => {
+            if let (Some(wide), Reach::Device) = (&wide, order.reach) {
+                learn(&mut own.learned, wide);
+            }
+            for view in [&near, &near_wide].into_iter().flatten() {
+                learn(&mut own.learned, view);
+            }
+        }
+    }
+}
+
 /// Order of a strong access to the variable at one place.
 fn access(
     vars: &mut rustc_hash::FxHashMap<u64, SyncVar>,
@@ -167,35 +197,7 @@ fn access(
 ) {
     let Strong { reads, writes, fails, order } = strong;
     if reads && let Some(var) = vars.get(&address) {
-        let own_block = state.id;
-        let wide = var.device.clone();
-        let near = if var.block.0 == own_block { var.block.1.clone() } else { None };
-        let near_wide = if var.from == own_block { wide.clone() } else { None };
-        let at_once = order.acquires() || writes;
-        let own = state.thread(thread);
-        let (far_to, near_to) = if at_once {
-            (None, None)
-        } else {
-            (Some(&mut own.seen), Some(&mut own.seen_in_block))
-        };
-        match (far_to, near_to) {
-            (Some(far_to), Some(near_to)) => {
-                if let (Some(wide), Reach::Device) = (&wide, order.reach) {
-                    learn(far_to, wide);
-                }
-                for view in [&near, &near_wide].into_iter().flatten() {
-                    learn(near_to, view);
-                }
-            }
-            _ => {
-                if let (Some(wide), Reach::Device) = (&wide, order.reach) {
-                    learn(&mut own.learned, wide);
-                }
-                for view in [&near, &near_wide].into_iter().flatten() {
-                    learn(&mut own.learned, view);
-                }
-            }
-        }
+        look(var, state, thread, (order, writes));
     }
     if !writes || fails {
         return;

@@ -161,6 +161,8 @@ fn watched(
     let base = if touch.shared { block.shared.as_ptr() as u64 } else { 0 };
     let window = space::shared_base(block.memory_serial);
     let moved = if of_cluster { at.map(|at| window | at) } else { *at };
+    let scalar = bytes <= 8 && touch.order.is_strong() && touch.owners == Owners::OWN;
+    let was = (scalar && !of_cluster).then(|| there(base, Touched { at, lanes, bytes }));
     let access = Access {
         origin,
         first_thread: warp.index * 32,
@@ -174,8 +176,34 @@ fn watched(
         kind: touch.kind,
         order: touch.order,
         value,
+        was: was.as_ref(),
     };
     watch.access(state, &access);
+}
+
+/// What is there before lanes touch it, of 8 bytes each at most, from where their addresses count.
+#[cold]
+fn there(base: u64, touched: Touched<'_>) -> [u64; 32] {
+    let mut there = [0; 32];
+    for lane in lanes_of(touched.lanes) {
+        let from = (base + touched.at[lane]) as *const u8;
+        let to = there[lane..].as_mut_ptr().cast::<u8>();
+        // SAFETY: the access was found to be theirs to make, and with checks nobody else runs; 8 bytes have room.
+        unsafe { from.copy_to_nonoverlapping(to, touched.bytes.min(8) as usize) };
+    }
+    there
+}
+
+/// Lanes have looked: some of them see an older value instead, which is put there.
+#[inline(always)]
+pub fn older(machine: &Machine, kind: Manner, mut put: impl FnMut(usize, u64)) {
+    if kind == Manner::Look
+        && let Some(mut watch) = machine.watch()
+    {
+        for (lane, value) in watch.older.take() {
+            put(lane, value);
+        }
+    }
 }
 
 /// Host code goes on while kernels run: what they see of it through a strong access, the checks must have heard of.

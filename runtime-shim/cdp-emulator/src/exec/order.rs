@@ -123,6 +123,7 @@ impl Checks for OrderChecks<'_> {
             reads: !writes,
             writes,
             kind: Manner::Own,
+            was: None,
             order: access.order,
             value: None,
         };

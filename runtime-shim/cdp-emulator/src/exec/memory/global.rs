@@ -5,7 +5,7 @@ use super::super::door::{self, Touch};
 use super::super::path::Running;
 use super::super::rows::{lanes_of, read_row, write_row};
 use super::super::{Block, CachedExtent, Machine, Step, Warp};
-use super::{bounds, broadcast, extend, peek, poke, registers, stored};
+use super::{bounds, broadcast, extend, manner, peek, poke, put_older, registers, stored};
 use crate::code::{Access, Inst, NONE};
 
 /// How the lanes' addresses lie to each other.
@@ -132,7 +132,7 @@ pub fn global<const S: usize, const WRITE: bool>(
         shared: false,
         reads: !WRITE,
         writes: WRITE,
-        kind: door::Manner::Own,
+        kind: manner(access.order, WRITE),
         order: access.order,
     };
     if machine.watch.is_some() {
@@ -191,6 +191,10 @@ pub fn global<const S: usize, const WRITE: bool>(
         }
     }
     if !WRITE {
+        // SAFETY: decoded rows of this width.
+        door::older(machine, touch.kind, |lane, value| unsafe {
+            put_older::<S>(run, access, rows, lane, value)
+        });
         door::seen(machine, block, warp, access.order, at, mask);
     }
     if WRITE {

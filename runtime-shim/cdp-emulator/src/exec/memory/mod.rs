@@ -18,10 +18,11 @@ use self::places::addresses;
 use self::private::{fixed_place, local, params};
 use self::shared::shared;
 use super::checks::{Addresses, own};
+use super::door::Manner;
 use super::path::Running;
-use super::rows::lanes_of;
+use super::rows::{lanes_of, write_row};
 use super::{Block, Machine, Step, Warp, cluster, rows};
-use crate::code::{Access, Inst, NONE, StateSpace};
+use crate::code::{Access, Inst, NONE, Order, StateSpace};
 use crate::memory::place_text;
 use crate::memory::space::{self, Window};
 
@@ -91,6 +92,32 @@ fn registers<'a>(run: &'a Running<'_>, inst: &'a Inst, access: Access) -> &'a [u
         std::slice::from_ref(&inst.d)
     } else {
         &run.function.vectors[inst.d as usize][..access.count as usize]
+    }
+}
+
+/// How an access is done: strong loads may see an older value.
+#[inline(always)]
+fn manner(order: Order, write: bool) -> Manner {
+    if !write && order.is_strong() { Manner::Look } else { Manner::Own }
+}
+
+/// A lane's load finds an older value.
+///
+/// # Safety
+/// The rows are decoded rows of elements of `S` bytes.
+#[cold]
+unsafe fn put_older<const S: usize>(
+    run: &Running<'_>,
+    access: Access,
+    rows: &[u32],
+    lane: usize,
+    value: u64,
+) {
+    for (i, &row) in rows.iter().enumerate().filter(|(_, row)| **row != NONE) {
+        let element = value >> (i * S * 8) & (u64::MAX >> (64 - S * 8));
+        let element = extend::<S>(element, access.signed);
+        // SAFETY: by the contract.
+        unsafe { write_row(run.regs, row, access.wide_register, lane, element) };
     }
 }
 

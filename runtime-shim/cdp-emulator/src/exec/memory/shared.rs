@@ -5,7 +5,7 @@ use super::super::door::{self, Touch};
 use super::super::path::{Running, site};
 use super::super::rows::{lanes_of, mask_of, read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
-use super::{bounds, extend, peek, poke, registers, stored};
+use super::{bounds, extend, manner, peek, poke, put_older, registers, stored};
 use crate::code::{Access, Demand, Inst, NONE};
 use crate::config::CheckAction;
 use crate::memory::space;
@@ -36,7 +36,7 @@ pub fn shared<const S: usize, const WRITE: bool>(
         shared: true,
         reads: !WRITE,
         writes: WRITE,
-        kind: door::Manner::Own,
+        kind: manner(access.order, WRITE),
         order: access.order,
     };
     if machine.watch.is_some() {
@@ -78,6 +78,9 @@ pub fn shared<const S: usize, const WRITE: bool>(
                     *row.add(lane) = peek::<S>(base + offset) as u32;
                 }
             }
+            door::older(machine, touch.kind, |lane, value| {
+                put_older::<S>(run, access, rows, lane, value)
+            });
             return Ok(());
         }
         for lane in lanes_of(mask) {
@@ -94,6 +97,9 @@ pub fn shared<const S: usize, const WRITE: bool>(
                 }
             }
         }
+        door::older(machine, touch.kind, |lane, value| {
+            put_older::<S>(run, access, rows, lane, value)
+        });
     }
     Ok(())
 }
