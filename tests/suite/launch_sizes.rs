@@ -9,7 +9,7 @@ use crate::ptx_text::function;
 use crate::support::{Outcome, cases, compiler, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 10] = [
+    let tests: [(&str, fn() -> Outcome); 11] = [
         ("recorded_children_stand_once", recorded_children_stand_once),
         ("recursions_stand_once", recursions_stand_once),
         ("loops_are_the_same_at_all_levels", loops_are_the_same),
@@ -20,6 +20,7 @@ pub fn trials() -> Vec<Trial> {
         ("structs_are_handed_on", structs_handed_on),
         ("sums_of_functions_are_sums", sums_of_functions),
         ("functions_may_take_many_registers", many_registers),
+        ("small_blocks_stand_beside_each_other", small_blocks),
     ];
     tests.map(|(name, test)| trial(format!("launches::{name}"), test)).into()
 }
@@ -295,6 +296,47 @@ fn many_registers() -> Outcome {
         let inputs = [Input::source("large.cdp", source)];
         let built = compiler()?.compile(&inputs, Goal::Cubin, &options);
         built.map_err(|error| format!("{by}: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Blocks of a recursion stand beside each other in one where their threads have nothing to do with each other and cannot
+/// tell.
+fn small_blocks() -> Outcome {
+    let source = |bounds: &str, before: &str, when: &str| {
+        format!(
+            "__global__ void leaf(int *p, int n) {{ p[n + threadIdx.x] = n; }}
+            __global__ void {bounds} walk(int *p, int n) {{
+                {before}
+                atomicAdd(&p[n], (int)threadIdx.x);
+                if ({when}) walk<<<1, 4>>>(p, 4 * n + (int)threadIdx.x);
+            }}
+            __global__ void parent(int *p) {{
+                walk<<<1, 4>>>(p, (int)(blockIdx.x * blockDim.x + threadIdx.x));
+            }}"
+        )
+    };
+    let cases = [
+        (source("", "", "n < 100"), true),
+        (source("", "__syncthreads();", "n < 100"), false),
+        (source("", "n += __shfl_xor_sync(0xf, n, 1);", "n < 100"), false),
+        (source("", "if (n == 7) asm volatile(\"exit;\");", "n < 100"), false),
+        (source("", "__shared__ int all; all = n; n = all;", "n < 100"), false),
+        (source("__launch_bounds__(4)", "", "n < 100"), false),
+        // Others of its warp may launch beside a block's one thread.
+        (source("", "", "threadIdx.x == 0 && n < 100"), true),
+        // Lanes run such children together, with what their block has in common.
+        (source("", "leaf<<<1, 4>>>(p, n);", "n < 100"), false),
+    ];
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = folder.path().join("walks.cdp");
+    for (source, wanted) in cases {
+        std::fs::write(&path, &source).map_err(|error| error.to_string())?;
+        let fast = ["-O3", "-flaunch-opt=fast"];
+        let alone = built(&path, &[&fast[..], &["--launch-tuning", "pack=0"]].concat())?;
+        if (built(&path, &fast)? != alone) != wanted {
+            return Err(format!("{wanted}: {source}").into());
+        }
     }
     Ok(())
 }

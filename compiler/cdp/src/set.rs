@@ -138,6 +138,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "first" => tuning.first = value,
             "waves-of-leaves" => tuning.waves_of_leaves = value,
             "waves" => tuning.waves = value,
+            "pack" => tuning.pack = value,
             "patience" => tuning.patience = value,
             "sequence" => tuning.sequence = value,
             "turn-blocks" => tuning.turn_blocks = value,

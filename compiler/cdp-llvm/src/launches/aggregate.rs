@@ -7,7 +7,8 @@ use inkwell::values::{BasicMetadataValueEnum, FunctionValue};
 use super::argument::Argument;
 use super::parent::{LaunchSite, Parent};
 use super::queue::{self, Queue};
-use super::{Pass, Plan, code, gather, prepare, sums};
+use super::site::Mode;
+use super::{Pass, Plan, Plans, code, gather, prepare, sums};
 use crate::error::{Result, bug};
 use crate::options::LaunchOpt;
 use crate::raw;
@@ -88,6 +89,31 @@ impl<'ctx> Pass<'_, 'ctx> {
                     || (stream.value() == 0 && facts.obstacle.is_none())
             })
             && self.is_proper(site)
+    }
+
+    /// Finds the kernels of which several small blocks may stand beside each other in one where the launches of a grid are
+    /// made few: each of its threads is for itself, launches likewise and cannot tell its place in a warp.
+    pub(super) fn let_pack(&mut self, plans: &Plans<'ctx>) {
+        let tuning = &self.options.launch_tuning;
+        let all = || plans.iter().flat_map(|(_, plans)| plans);
+        for (index, gather) in self.gathers.iter_mut().enumerate() {
+            let Ok(gather) = gather else { continue };
+            let mut own = plans.iter().filter(|(kernel, _)| *kernel == gather.kernel);
+            let free = |plan: &Plan<'ctx>| {
+                let independent = matches!(plan.mode, Mode::Independent { .. });
+                let queued = plan.queued && plan.gather.is_some();
+                // Lanes that run a child know what is the same for a whole block, and so for them.
+                independent && queued && !plan.single && plan.child.is_none()
+            };
+            let shared =
+                all().any(|plan| plan.gather == Some(index) && plan.site.said.coarsen.is_some());
+            gather.packs = tuning.pack > 0
+                && tuning.waves == 0
+                && !shared
+                && gather.loose
+                && own.next().is_some_and(|(_, plans)| plans.iter().all(free))
+                && gather::packable(gather.kernel);
+        }
     }
 
     /// Why the launches of a site's kernel are made one by one, as the remark says it.

@@ -67,6 +67,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         if plans.is_empty() {
             return Ok(());
         }
+        self.let_pack(&plans);
         let calls = Calls::of(self.options.abi);
         let mut sums = Vec::new();
         for child in self.children.iter_mut().flatten() {

@@ -41,6 +41,8 @@ pub(super) struct Gather<'ctx> {
     pub loose: bool,
     /// Whether its blocks launch.
     pub launches: bool,
+    /// Whether small ones may stand beside each other in one ([`super::aggregate`]).
+    pub packs: bool,
     /// Whether the body adds up what may wait in registers ([`super::sums`]).
     pub sums: bool,
     /// The most threads that a block may have.
@@ -77,6 +79,7 @@ pub(super) fn gather<'ctx>(
         repeatable: is_repeatable(View::function(kernel)),
         loose: is_loose(View::function(kernel)),
         launches: launches(kernel),
+        packs: false,
         sums: false,
         most_threads: most_threads.unwrap_or(0).min(1024),
         block: [None; 3],
@@ -124,6 +127,26 @@ fn is_deep(kernel: View<'_>) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether a kernel's blocks may be of other sizes, and its threads be at other places in their warps, as far as it says.
+pub(super) fn packable(kernel: FunctionValue<'_>) -> bool {
+    let limited =
+        LIMITS.iter().any(|key| kernel.get_string_attribute(AttributeLoc::Function, key).is_some());
+    let (mut seen, mut work) = (HashSet::new(), vec![View::function(kernel)]);
+    while let Some(function) = work.pop() {
+        if !seen.insert(function) {
+            continue;
+        }
+        for called in function.instructions().into_iter().filter_map(View::callee) {
+            match callee(called) {
+                Callee::Register(name) if !is_index(&name) => return false,
+                Callee::Defined(next) => work.push(next),
+                _ => {}
+            }
+        }
+    }
+    !limited
 }
 
 /// Whether what a block of the kernel leaves behind in its shared memory, its barriers and its threads lets the same
@@ -496,8 +519,8 @@ pub(super) fn run(
     text: &mut Text,
 ) {
     let number = text.set(&format!("sub i32 {block}, {begin}"));
-    let place = place_of(gather, &number, grid, text);
-    run_at(gather, body, arguments, values, grid, &place, text);
+    let block = &place_of(gather, &number, grid, text);
+    run_at(gather, body, arguments, values, &Place { grid, block, threads: None }, text);
 }
 
 /// Where in its grid the block with a number is.
@@ -516,27 +539,39 @@ pub(super) fn place_of(
     [x, y, text.set(&format!("udiv i32 {above}, {}", grid[1]))]
 }
 
+/// Where a body is run: in which grid, as which of its blocks, and as which thread of a block of which size, where these are
+/// not those of the block that is running.
+pub(super) struct Place<'a> {
+    pub grid: &'a [String; 3],
+    pub block: &'a [String; 3],
+    pub threads: Option<[[String; 3]; 2]>,
+}
+
 /// Calls the body as the block at a place in its grid.
 pub(super) fn run_at(
     gather: &Gather<'_>,
     body: &str,
     arguments: &[Argument],
     values: &[String],
-    grid: &[String; 3],
-    place: &[String; 3],
+    at: &Place<'_>,
     text: &mut Text,
 ) {
     let mut extras: Vec<String> = vec!["0".into(); EXTRAS.len()];
     let axes = if gather.deep { 3 } else { 1 };
-    extras[..axes].clone_from_slice(&place[..axes]);
+    extras[..axes].clone_from_slice(&at.block[..axes]);
     for (axis, name) in ["x", "y", "z"].iter().enumerate() {
         let mut read = |register: &str| {
             text.set(&format!("call i32 @llvm.nvvm.read.ptx.sreg.{register}.{name}()"))
         };
+        extras[6 + axis] = at.grid[axis].clone();
         // What is known here need not be asked, and loops over it end when the code says.
-        extras[3 + axis] = if gather.block[axis] == Some(1) { "0".into() } else { read("tid") };
-        extras[6 + axis] = grid[axis].clone();
-        extras[9 + axis] = gather.block[axis].map_or_else(|| read("ntid"), |dim| dim.to_string());
+        [extras[3 + axis], extras[9 + axis]] = match (gather.block[axis], &at.threads) {
+            (Some(1), _) => ["0".into(), "1".into()],
+            (dim, Some([thread, size])) => {
+                [thread[axis].clone(), dim.map_or(size[axis].clone(), |dim| dim.to_string())]
+            }
+            (dim, None) => [read("tid"), dim.map_or_else(|| read("ntid"), |dim| dim.to_string())],
+        };
     }
     let row = text.set(&format!("mul i32 {}, {}", extras[0], extras[9]));
     extras[12] = text.set(&format!("add i32 {row}, {}", extras[3]));

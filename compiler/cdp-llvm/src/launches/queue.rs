@@ -22,7 +22,7 @@ use cdp_ir::Aggregate;
 
 use super::argument::Argument;
 use super::emit::{Text, quoted};
-use super::gather::{Gather, Lanes, end, run_at};
+use super::gather::{Gather, Lanes, Place, end, run_at};
 use super::parent::Said;
 use super::records::{Record, Records, record};
 use super::tuning::Tuning;
@@ -34,7 +34,7 @@ pub(super) const DEFINITIONS: &str = concat!(
     "declare { i32, i64 } @__cdp_queue_reserve(ptr addrspace(1), i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, \
      i32, i32) nounwind\n\
      declare void @__cdp_queue_launch(ptr addrspace(1), i64, i32, i32, ptr, ptr, i64, i32, i32, i32, i32, i32, i32, \
-     ptr, i32) nounwind\n",
+     ptr, i32, i32) nounwind\n",
     include_str!("queue.ll")
 );
 /// Blocks of a parent with one launch each, up to which these are made as they come.
@@ -65,6 +65,8 @@ pub(super) struct Queue {
     coarsen: Option<u32>,
     /// Whether a launch of any site may have blocks that do the work of several.
     pub shares: bool,
+    /// Threads of a block of a launch in which small blocks stand beside each other; 0 where none do.
+    pack: u32,
     /// Whether a bucket is for the launches of one block.
     by_block: bool,
     /// Whether each block of the parent has one launch at most.
@@ -123,6 +125,7 @@ impl Queue {
             waves,
             coarsen: said.coarsen.filter(|_| gather.repeatable),
             shares: gather.repeatable && (waves > 0 || said.coarsen.is_some()),
+            pack: if gather.packs { tuning.pack.min(1024) } else { 0 },
             by_block: said.aggregate == Some(Aggregate::Block),
             single,
         }
@@ -279,14 +282,15 @@ impl Queue {
         let layout = bytes | first << 16 | size << 32 | u64::from(gather.deep) << 48;
         text.line(&format!(
             "call void @__cdp_queue_launch(ptr addrspace(1) {own}, i64 {most}, i32 {}, i32 {}, ptr {}, ptr {}, \
-             i64 {layout}, i32 %bx, i32 %by, i32 %bz, i32 %shared, i32 {}, i32 {}, {stream}, i32 {})",
+             i64 {layout}, i32 %bx, i32 %by, i32 %bz, i32 %shared, i32 {}, i32 {}, {stream}, i32 {}, i32 {})",
             self.quiet,
             self.patience,
             quoted(&self.kernel),
             quoted(&kernel),
             self.waves,
             self.coarsen.map_or(0, |each| each.min(1 << 20)),
-            u32::from(lanes.several)
+            u32::from(lanes.several),
+            self.pack
         ));
     }
 
@@ -295,25 +299,36 @@ impl Queue {
         let mut text = Text::default();
         text.room_for_copies(arguments.iter().enumerate());
         text.line("%own = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()");
-        match self.shares {
-            false => {
+        let beside = (self.pack > 0).then(|| Beside::new(gather, &mut text));
+        match (&beside, self.shares) {
+            (Some(_), _) => {}
+            (None, false) => {
                 text.line("%block = add i32 %own, 0");
                 text.line("%stop = add i32 %own, 1");
             }
-            true => share(&mut text),
+            (None, true) => share(&mut text),
         }
         let records = self.place("%bucket", gather, arguments, &mut text);
         records.search(&mut text);
-        let held = turn(gather, arguments, &records, &mut text);
-        text.line("%t.last = icmp eq i32 %t.block.next, %stop");
+        let first = if beside.is_some() { "%beside.block" } else { "%block" };
+        let held = turn(gather, arguments, &records, first, &mut text);
+        text.line(match beside {
+            Some(_) => "%t.last = or i1 true, true",
+            None => "%t.last = icmp eq i32 %t.block.next, %stop",
+        });
         text.line("br i1 %t.last, label %last, label %left");
         leave(&mut text);
         text.label("left");
-        let real = text.set(&format!("icmp ne i32 {}, 0", held.grid[0]));
+        let mut real = text.set(&format!("icmp ne i32 {}, 0", held.grid[0]));
+        if beside.is_some() {
+            real = text.set(&format!("and i1 {real}, %beside.there"));
+        }
         text.line(&format!("br i1 {real}, label %real, label %next"));
         text.label("real");
         let Held { values, grid, place } = &held;
-        run_at(gather, body, arguments, values, grid, place, &mut text);
+        let threads = beside.map(|beside| beside.threads(&mut text));
+        let at = Place { grid, block: place, threads };
+        run_at(gather, body, arguments, values, &at, &mut text);
         text.line("br label %next");
         text.label("next");
         text.line("br i1 %t.last, label %out, label %again");
@@ -345,6 +360,66 @@ fn share(text: &mut Text) {
         let part = text.set(&format!("mul i64 {from}, {all}"));
         let part = text.set(&format!("udiv i64 {part}, {grid}"));
         text.line(&format!("{name} = trunc i64 {part} to i32"));
+    }
+}
+
+/// Blocks of less than a warp beside each other in one: what each thread knows of its own, by the size of these.
+struct Beside {
+    size: [String; 3],
+}
+
+impl Beside {
+    /// The warp's first block (`%block`), from which on each thread looks for its own (`%beside.block`), whether there is
+    /// that (`%beside.there`), and where those of the block that is running end (`%stop`); in the block `entry`.
+    fn new(gather: &Gather<'_>, text: &mut Text) -> Beside {
+        // As `shape` packs them.
+        let word = text.behind("%bucket", 16);
+        let word = text.set(&format!("load i64, ptr {word}, align 8"));
+        let mut at = 0;
+        let size = [11, 11, 7].map(|bits| {
+            let shifted = text.set(&format!("lshr i64 {word}, {at}"));
+            at += bits;
+            let dim = text.set(&format!("trunc i64 {shifted} to i32"));
+            text.set(&format!("and i32 {dim}, {}", (1 << bits) - 1))
+        });
+        let size = [0, 1, 2].map(|axis| match gather.block[axis] {
+            Some(dim) => dim.to_string(),
+            None => size[axis].clone(),
+        });
+        let plane = text.set(&format!("mul i32 {}, {}", size[0], size[1]));
+        let threads = text.set(&format!("mul i32 {plane}, {}", size[2]));
+        let row = register("ntid.x", text);
+        let id = register("tid.x", text);
+        let each = text.set(&format!("udiv i32 {row}, {threads}"));
+        let begin = text.set(&format!("mul i32 %own, {each}"));
+        let end = text.set(&format!("add i32 {begin}, {each}"));
+        let last = text.set("sub i32 %all, 1");
+        let warp = text.set(&format!("and i32 {id}, -32"));
+        let mut block_of = |id: &str| {
+            let nth = text.set(&format!("udiv i32 {id}, {threads}"));
+            let block = text.set(&format!("add i32 {begin}, {nth}"));
+            let known = text.set(&format!("call i32 @llvm.umin.i32(i32 {block}, i32 {last})"));
+            (nth, block, known)
+        };
+        let (_, _, first) = block_of(&warp);
+        let (nth, block, own) = block_of(&id);
+        text.line(&format!("%block = add i32 {first}, 0"));
+        text.line(&format!("%beside.block = add i32 {own}, 0"));
+        text.line(&format!("%beside.there = icmp ult i32 {block}, %all"));
+        text.line(&format!("%stop = call i32 @llvm.umin.i32(i32 {end}, i32 %all)"));
+        let before = text.set(&format!("mul i32 {nth}, {threads}"));
+        text.line(&format!("%beside.thread = sub i32 {id}, {before}"));
+        Beside { size }
+    }
+
+    /// The thread's indices in its own block, and that one's size.
+    fn threads(self, text: &mut Text) -> [[String; 3]; 2] {
+        let Beside { size } = self;
+        let x = text.set(&format!("urem i32 %beside.thread, {}", size[0]));
+        let above = text.set(&format!("udiv i32 %beside.thread, {}", size[0]));
+        let y = text.set(&format!("urem i32 {above}, {}", size[1]));
+        let z = text.set(&format!("udiv i32 {above}, {}", size[1]));
+        [[x, y, z], size]
     }
 }
 

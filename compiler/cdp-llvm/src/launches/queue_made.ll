@@ -301,11 +301,12 @@ ready:
 ; Closes a bucket whose records are to be run by %runner, and launches that; where this cannot be done each record by
 ; itself, of the kernel as it was written. With %several other lanes of the warp may be about to launch, so that the device
 ; runtime is asked behind the door. The grid has no more blocks than %waves times fit on the device, if that is not 0, and
-; one for each %coarsen blocks at most, if that is not 0. %layout is that of a record: 0 bytes, 16 where its arguments begin,
-; 32 their bytes (16 bits each), 48 whether it has all of the grid's dimensions.
+; one for each %coarsen blocks at most, if that is not 0. Where %pack is not 0, as many blocks of less than a warp as have so
+; many threads stand beside each other in one of the grid, whose blocks are in one dimension. %layout is that of a record: 0
+; bytes, 16 where its arguments begin, 32 their bytes (16 bits each), 48 whether it has all of the grid's dimensions.
 define void @__cdp_queue_launch(ptr addrspace(1) %own, i64 %most, i32 %quiet, i32 %patience, ptr %runner, ptr %kernel,
-    i64 %layout, i32 %bx, i32 %by, i32 %bz, i32 %shared, i32 %waves, i32 %coarsen, ptr %stream, i32 %several)
-    noinline nounwind {
+    i64 %layout, i32 %bx, i32 %by, i32 %bz, i32 %shared, i32 %waves, i32 %coarsen, ptr %stream, i32 %several,
+    i32 %pack) noinline nounwind {
 entry:
   %bucket = addrspacecast ptr addrspace(1) %own to ptr
   %word = call i64 @__cdp_queue_close(ptr addrspace(1) %own, i64 %most, i32 %quiet, i32 %patience)
@@ -322,7 +323,14 @@ entry:
   %in.waves = mul i32 %resident, %waves
   %no.waves = icmp eq i32 %waves, 0
   %wave.blocks = select i1 %no.waves, i32 -1, i32 %in.waves
-  %grid.waves = call i32 @llvm.umin.i32(i32 %blocks, i32 %wave.blocks)
+  %pack.fit = udiv i32 %pack, %threads
+  %pack.many = call i32 @llvm.umax.i32(i32 %pack.fit, i32 1)
+  %is.part = icmp ult i32 %threads, 32
+  %beside = select i1 %is.part, i32 %pack.many, i32 1
+  %beside.less = sub i32 %beside, 1
+  %beside.above = add i32 %blocks, %beside.less
+  %packed = udiv i32 %beside.above, %beside
+  %grid.waves = call i32 @llvm.umin.i32(i32 %packed, i32 %wave.blocks)
   %each = call i32 @llvm.umax.i32(i32 %coarsen, i32 1)
   %less = sub i32 %each, 1
   %above = add i32 %blocks, %less
@@ -339,7 +347,11 @@ ask:
   %block.x = insertvalue [3 x i32] poison, i32 %bx, 0
   %block.y = insertvalue [3 x i32] %block.x, i32 %by, 1
   %block = insertvalue [3 x i32] %block.y, i32 %bz, 2
-  %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] %grid.x, [3 x i32] %block, i32 %shared)
+  %packs = icmp ne i32 %pack, 0
+  %row = mul i32 %beside, %threads
+  %row.block = insertvalue [3 x i32] [i32 poison, i32 1, i32 1], i32 %row, 0
+  %run.block = select i1 %packs, [3 x i32] %row.block, [3 x i32] %block
+  %buffer = call ptr @__cdp_get_buffer(ptr %runner, [3 x i32] %grid.x, [3 x i32] %run.block, i32 %shared)
   %none = icmp eq ptr %buffer, null
   br i1 %none, label %alone, label %fill
 fill:

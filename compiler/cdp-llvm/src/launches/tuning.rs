@@ -73,6 +73,8 @@ pub struct Tuning {
     pub waves: u32,
     /// The same of children that launch nothing.
     pub waves_of_leaves: u32,
+    /// Threads of a block of such a launch in which blocks of less than a warp stand beside each other; 0 for never.
+    pub pack: u32,
     /// Chunks of 32 records for launches that keep their order ([`super::sequence`]); 0 for none.
     pub sequence: u32,
     /// Blocks of a child that one block does the work of in its turn.
@@ -120,6 +122,7 @@ impl Default for Tuning {
             patience: 16,
             waves: 0,
             waves_of_leaves: 1,
+            pack: 128,
             sequence: 4096,
             turn_blocks: 8,
             pace: 32_768,

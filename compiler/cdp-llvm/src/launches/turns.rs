@@ -66,18 +66,19 @@ impl Held {
 }
 
 /// A turn, from label `turn` to what it holds: of the record of the last turn, or, when all its blocks are done, of the next
-/// one that has some.
+/// one that has some. The first is that of block `first`.
 pub(super) fn turn(
     gather: &Gather<'_>,
     arguments: &[Argument],
     records: &Records,
+    first: &str,
     text: &mut Text,
 ) -> Held {
     let held = Held::new(gather, arguments, "h");
     let last = Held::new(gather, arguments, "t");
     text.line("br label %turn");
     text.label("turn");
-    text.line("%t.block = phi i32 [ %block, %run ], [ %t.block.next, %again ]");
+    text.line(&format!("%t.block = phi i32 [ {first}, %run ], [ %t.block.next, %again ]"));
     for (name, first) in [("low", "%low"), ("begin", "%begin"), ("stay", "0")] {
         text.line(&format!("%t.{name} = phi i32 [ {first}, %run ], [ %h.{name}, %again ]"));
     }
