@@ -304,7 +304,7 @@ fn memory_intrinsics() {
     }
     let ir = kernels(&rows, b);
     let text = judge_for(&ir, "sm_90");
-    for part in ["ld.global.nc.v4.f32", "st.global.cs.b32", "ld.global.cg.u8", "cvta.to.shared"] {
+    for part in ["ld.global.nc.v4.b32", "st.global.cs.b32", "ld.global.cg.u8", "cvta.to.shared"] {
         assert!(text.contains(part), "{part} in\n{text}");
     }
     judge_for(&ir, "sm_50");
