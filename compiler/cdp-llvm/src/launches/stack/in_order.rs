@@ -66,7 +66,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             false => self.candidate(site, facts, false).ok(),
         };
         let child = child.and_then(|child| self.children[child].as_ref().ok());
-        let limit = |loops| u64::from(self.options.launch_tuning.steps(loops).least_ordered);
+        // One lane runs them one after another, where a launch would run them beside each other, though it takes longer to begin.
+        let limit = |loops| u64::from(self.options.launch_tuning.steps(loops).few_ordered);
         match child.filter(|child| !child.added && !child.once) {
             Some(child) => Leaf {
                 site: call_of(site),
