@@ -12,7 +12,8 @@
 ; chunks, 16 bytes of a record, 20 the most blocks that have their turn, 24 the chunks, 32 the cycles that a block of
 ; kernel number n took lately, at n % 64, 288 the number of grids that others handed over and that are not complete.
 ;
-; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1; 8 the record with which it goes on
+; A chunk: 0 the next chunk, or in the list of free ones the number of the next and 1, written by atomic operations, since who
+; takes a chunk looks there while another may have taken it; 8 the record with which it goes on
 ; behind the list that the chunk is of, 16 how many are left from there, 8 null where nothing does; 20 how many launches
 ; wait where the list is run in its order, those of the lists that it is in too; then, from 32 on, 32
 ; records. A record: 0 kernel, 8 the kernel that runs it in its turn, 16 grid, 28 block, 40 shared bytes, 44 whose turn it is (0:
@@ -1412,7 +1413,7 @@ link.first:
   store volatile ptr %new, ptr addrspace(3) %order.16, align 8
   br label %have
 link.next:
-  store ptr %new, ptr %last, align 16
+  store atomic ptr %new, ptr %last syncscope("device") monotonic, align 16
   br label %have
 have:
   %one = phi ptr [ %last, %ask ], [ %new, %link.first ], [ %new, %link.next ]
@@ -1425,7 +1426,7 @@ take.other:
   %second.none = icmp eq ptr %second, null
   br i1 %second.none, label %dry, label %link.other
 link.other:
-  store ptr %second, ptr %one, align 16
+  store atomic ptr %second, ptr %one syncscope("device") monotonic, align 16
   br label %ready
 ready:
   %other = phi ptr [ %one, %have ], [ %second, %link.other ]
