@@ -55,14 +55,9 @@ unsigned mostTurns(const Loop &L, ScalarEvolution &Evolution, const DominatorTre
 
 /// Has a loop ask before each next turn whether it was the last.
 void endAfter(Loop &L, BranchInst &Back, unsigned Most) {
-  BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch();
-  IRBuilder<> Build(Header, Header->begin());
-  auto *Turn = Build.CreatePHI(Build.getInt32Ty(), 2);
-  Build.SetInsertPoint(&Back);
-  Value *Next = Build.CreateAdd(Turn, Build.getInt32(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-  Turn->addIncoming(Build.getInt32(0), L.getLoopPreheader());
-  Turn->addIncoming(Next, Latch);
-  bool Goes = Back.getSuccessor(0) == Header;
+  Value *Next = countTurns(L);
+  IRBuilder<> Build(&Back);
+  bool Goes = Back.getSuccessor(0) == L.getHeader();
   Value *More = Build.CreateCmp(Goes ? ICmpInst::ICMP_ULT : ICmpInst::ICMP_UGE, Next, Build.getInt32(Most));
   Back.setCondition(Goes ? Build.CreateAnd(Back.getCondition(), More) : Build.CreateOr(Back.getCondition(), More));
 }

@@ -122,26 +122,11 @@ bool isOfLane(const Value *Of) {
 /// Whether a loop loads by numbers that it loaded and that are the same for all lanes of a warp, side by side: rows of a dense matrix
 /// by the places of a sparse one. More warps are worth more there than more loads of each.
 bool loadsSideBySide(const Loop &L) {
-  auto NumbersOf = [&](const Instruction &Load) {
-    SmallVector<const Instruction *, 4> Numbers;
-    SmallVector<const Value *, 8> Work(Load.operand_values());
-    SmallPtrSet<const Value *, 16> Seen;
-    while (!Work.empty()) {
-      const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
-      if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
-        continue;
-      if (loads(*Part))
-        Numbers.push_back(Part);
-      else
-        append_range(Work, Part->operand_values());
-    }
-    return Numbers;
-  };
   return any_of(L.blocks(), [&](const BasicBlock *Block) {
     return any_of(*Block, [&](const Instruction &I) {
       if (!loads(I))
         return false;
-      auto Numbers = NumbersOf(I);
+      auto Numbers = numbersOf(I, L);
       return !Numbers.empty() && none_of(Numbers, isOfLane) && isOfLane(&I);
     });
   });

@@ -44,15 +44,10 @@ bool canBeCopied(const Loop &L, unsigned Turns) {
 
 /// Has a loop turn so often, whatever else it asks.
 void turnExactly(const Loop &L, unsigned Turns) {
-  BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch();
-  auto &Back = *cast<BranchInst>(Latch->getTerminator());
-  IRBuilder<> Build(Header, Header->begin());
-  auto *Turn = Build.CreatePHI(Build.getInt32Ty(), 2);
-  Build.SetInsertPoint(&Back);
-  Value *Next = Build.CreateAdd(Turn, Build.getInt32(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-  Turn->addIncoming(Build.getInt32(0), L.getLoopPreheader());
-  Turn->addIncoming(Next, Latch);
-  auto Goes = Back.getSuccessor(0) == Header ? ICmpInst::ICMP_NE : ICmpInst::ICMP_EQ;
+  auto &Back = *cast<BranchInst>(L.getLoopLatch()->getTerminator());
+  Value *Next = countTurns(L);
+  IRBuilder<> Build(&Back);
+  auto Goes = Back.getSuccessor(0) == L.getHeader() ? ICmpInst::ICMP_NE : ICmpInst::ICMP_EQ;
   Back.setCondition(Build.CreateICmp(Goes, Next, Build.getInt32(Turns)));
 }
 

@@ -95,19 +95,7 @@ bool dividesForTurns(Loop &L, ScalarEvolution &Evolution) {
 }
 
 /// Whether the address of a load in a loop comes from memory that the loop reads.
-bool isIndirect(const Instruction &Load, const Loop &L) {
-  SmallVector<const Value *, 8> Work(Load.operand_values());
-  SmallPtrSet<const Value *, 16> Seen;
-  while (!Work.empty()) {
-    const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
-    if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
-      continue;
-    if (loads(*Part))
-      return true;
-    append_range(Work, Part->operand_values());
-  }
-  return false;
-}
+bool isIndirect(const Instruction &Load, const Loop &L) { return !numbersOf(Load, L).empty(); }
 
 /// Whether a load reads a table that never changes.
 bool readsTable(const Instruction &I) {
@@ -479,6 +467,33 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
 }
 
 } // namespace
+
+Value *countTurns(const Loop &L) {
+  BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch();
+  IRBuilder<> Build(Header, Header->begin());
+  auto *Turn = Build.CreatePHI(Build.getInt32Ty(), 2);
+  Build.SetInsertPoint(Latch->getTerminator());
+  Value *Next = Build.CreateAdd(Turn, Build.getInt32(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+  Turn->addIncoming(Build.getInt32(0), L.getLoopPreheader());
+  Turn->addIncoming(Next, Latch);
+  return Next;
+}
+
+SmallVector<const Instruction *, 4> numbersOf(const Instruction &Load, const Loop &L) {
+  SmallVector<const Instruction *, 4> Numbers;
+  SmallVector<const Value *, 8> Work(Load.operand_values());
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Work.empty()) {
+    const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
+    if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
+      continue;
+    if (loads(*Part))
+      Numbers.push_back(Part);
+    else
+      append_range(Work, Part->operand_values());
+  }
+  return Numbers;
+}
 
 bool loads(const Instruction &I) {
   const auto *Call = dyn_cast<CallBase>(&I);

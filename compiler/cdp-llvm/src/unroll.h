@@ -193,6 +193,12 @@ bool isOfBlock(const llvm::Value &V);
 /// A load, or PTX that is one, as `__ldg` is.
 bool loads(const llvm::Instruction &I);
 
+/// What the address of a load in a loop is computed from that the loop loads itself.
+llvm::SmallVector<const llvm::Instruction *, 4> numbersOf(const llvm::Instruction &Load, const llvm::Loop &L);
+
+/// Has a loop with a preheader and one latch count its turns from 0 on; yields how many there were, at the end of each.
+llvm::Value *countTurns(const llvm::Loop &L);
+
 /// Has larger functions inlined than LLVM would.
 struct WeighCalls : llvm::PassInfoMixin<WeighCalls> {
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);

@@ -16,7 +16,7 @@
 
 use inkwell::values::FunctionValue;
 
-use super::{MOST_DEPTH, check_kernel, is_own, make_one, record_bytes};
+use super::{MOST_DEPTH, check_kernel, is_own, make_one};
 use crate::launches::Pass;
 use crate::launches::parent::{self, LaunchSite};
 use crate::options::LaunchOpt;
@@ -36,20 +36,19 @@ impl<'ctx> Pass<'_, 'ctx> {
         sites: &[LaunchSite<'ctx>],
     ) -> Vec<View<'ctx>> {
         let tuning = self.options.launch_tuning;
-        let own: Vec<_> = sites.iter().filter(|site| is_own(site, kernel)).collect();
-        if tuning.stack_in_order == 0 || own.is_empty() || why_not(kernel, sites).is_err() {
+        let (own, others): (Vec<_>, Vec<_>) = sites.iter().partition(|site| is_own(site, kernel));
+        if tuning.stack_in_order == 0 || own.is_empty() {
             return Vec::new();
         }
+        let Ok(bytes) = check_sites(kernel, sites) else { return Vec::new() };
         if matches!(self.unordered(kernel), Some(Ok(_))) {
             return Vec::new();
         }
-        let bytes = record_bytes(kernel, sites).unwrap_or(MOST_STACK).max(1);
-        let depth = (MOST_STACK / bytes).min(MOST_DEPTH).min(tuning.stack_in_order);
+        let depth = (MOST_STACK / bytes.max(1)).min(MOST_DEPTH).min(tuning.stack_in_order);
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let may_overlap = fast || sites.iter().all(|site| site.said.independent);
         let facts = parent::parent(kernel);
-        let others = sites.iter().filter(|site| !is_own(site, kernel));
-        let leaves: Vec<_> = others.map(|site| self.leaf(site, &facts)).collect();
+        let leaves: Vec<_> = others.into_iter().map(|site| self.leaf(site, &facts)).collect();
         let mut kept: Vec<_> = own.into_iter().map(call_of).collect();
         make_stack_in_order(kernel, &kept, &leaves, depth, !may_overlap, !fast, facts.listens);
         make_one(kernel);
@@ -66,7 +65,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             false => self.candidate(site, facts, false).ok(),
         };
         let child = child.and_then(|child| self.children[child].as_ref().ok());
-        // One lane runs them one after another, where a launch would run them beside each other, though it takes longer to begin.
+        // One lane runs them one after another, where a launch would run them beside each other, though it takes longer to
+        // begin.
         let limit = |loops| u64::from(self.options.launch_tuning.steps(loops).few_ordered);
         match child.filter(|child| !child.added && !child.once) {
             Some(child) => Leaf {
@@ -84,8 +84,8 @@ fn call_of<'ctx>(site: &LaunchSite<'ctx>) -> View<'ctx> {
     View::instruction(raw::instruction(site.call))
 }
 
-/// What keeps the kernel's thread from doing so, in words.
-fn why_not(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), String> {
+/// Bytes of a record; or, in words, what keeps the kernel's thread from doing so.
+fn check_sites(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<u32, String> {
     let is_plain = |site: &LaunchSite<'_>| {
         let said = &site.said;
         let asked = said.keep || said.threshold.is_some() || said.coarsen.is_some();

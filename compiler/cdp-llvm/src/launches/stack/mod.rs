@@ -120,11 +120,11 @@ fn why_not(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), St
     if sites.iter().any(|site| site.stream != Some(StreamConst::FireAndForget)) {
         return Err("it launches into a stream that orders launches".into());
     }
-    check_kernel(kernel, sites)
+    check_kernel(kernel, sites).map(drop)
 }
 
-/// What keeps a kernel's thread from running its children itself, in whatever order.
-fn check_kernel(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), String> {
+/// Bytes of a record; or, in words, what keeps a kernel's thread from running its children itself, in whatever order.
+fn check_kernel(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<u32, String> {
     let facts = parent::parent(kernel);
     if let Some(obstacle) = facts.obstacle {
         return Err(obstacle);
@@ -141,7 +141,8 @@ fn check_kernel(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(
     if bytes > MOST_BYTES {
         return Err("its arguments are too large".into());
     }
-    check_code(view)
+    check_code(view)?;
+    Ok(bytes)
 }
 
 /// Bytes of a record: of the parameters for which children may get other values than their parent has.
