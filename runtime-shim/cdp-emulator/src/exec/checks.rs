@@ -162,7 +162,7 @@ pub fn uninitialized(
     let message = format!(
         "load of {} at {}, which this block never wrote",
         Bytes(bytes),
-        block.grid.shared_text(offset)
+        machine.shared_text(block.grid.kernel, offset)
     );
     let mut fault = Fault::new(kind, Some(site.thread & 31), message).help(
         "shared memory has no initial contents; write it, and __syncthreads(), before reading",

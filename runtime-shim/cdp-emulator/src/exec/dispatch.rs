@@ -102,7 +102,8 @@ pub fn execute<'m>(
             unsafe { fill_with(regs, inst.d, wide, active, |_| at) };
         }
         Op::SharedAddress { wide } => {
-            let at = u64::from(block.grid.shared_offsets[inst.imm as usize]);
+            let at =
+                u64::from(machine.shared[block.grid.kernel as usize].offsets[inst.imm as usize]);
             // SAFETY: decoded rows.
             unsafe {
                 fill_with(regs, inst.d, wide, active, |lane| {

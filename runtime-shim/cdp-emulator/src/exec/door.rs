@@ -140,7 +140,7 @@ fn watched(
         written(machine, &mut watch, block, warp, origin, touch, touched);
     }
     if block.state.is_some() && watch.checks.bounds && touch.shared {
-        let places = &block.grid.shared_places;
+        let places = machine.shared_places(block.grid.kernel);
         let around = |at| touch.may_be_around(bytes) && stray::of_variables(places, at, bytes) != 0;
         let found = |at| if around(at) { None } else { stray::astray_in_shared(places, at, bytes) };
         strays(&mut watch, block, warp, origin, touch.writes, touched, found);
@@ -378,7 +378,7 @@ fn written(
         let address = at[lane];
         if touch.reads {
             let fresh = match home {
-                Home::Shared => fresh_in_shared(block, touch, address, bytes),
+                Home::Shared => fresh_in_shared(machine, block, touch, address, bytes),
                 _ => watch.fresh.fresh_of(address, bytes),
             };
             let missing = init::missing(fresh, bytes, demand, touch.writes);
@@ -404,7 +404,7 @@ fn demand(machine: &Machine, origin: Origin) -> Option<(u64, bool)> {
 
 /// Which bytes of shared memory were never written, if some were: reads of nothing else are found in
 /// every run.
-fn fresh_in_shared(block: &Block, touch: Touch, offset: u64, bytes: u64) -> u64 {
+fn fresh_in_shared(machine: &Machine, block: &Block, touch: Touch, offset: u64, bytes: u64) -> u64 {
     let flags = block.written.iter().skip(offset as usize).take(bytes.min(64) as usize);
     let fresh =
         flags.zip(0..).filter(|(flag, _)| **flag == 0).fold(0, |bits, (_, at)| bits | 1 << at);
@@ -412,7 +412,10 @@ fn fresh_in_shared(block: &Block, touch: Touch, offset: u64, bytes: u64) -> u64 
         return 0;
     }
     match touch.may_be_around(bytes) {
-        true => fresh & stray::of_variables(&block.grid.shared_places, offset, bytes),
+        true => {
+            let places = machine.shared_places(block.grid.kernel);
+            fresh & stray::of_variables(places, offset, bytes)
+        }
         false => fresh,
     }
 }

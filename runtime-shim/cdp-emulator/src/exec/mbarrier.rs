@@ -186,7 +186,7 @@ fn one(
             *done |= u32::from(ended) << lane;
             if !ended {
                 let by = (block.serial, warp.index, run.path.pc);
-                machine.clocks.ask(by, lane, || awaited(block, offset, now));
+                machine.clocks.ask(by, lane, || awaited(machine, block, offset, now));
             }
             word
         }
@@ -256,9 +256,9 @@ fn pass(
 pub const PHASE: &str = "for a phase of the barrier object";
 
 /// What an object's phase waits for, in words.
-fn awaited(block: &Block, offset: u64, now: Object) -> String {
+fn awaited(machine: &Machine, block: &Block, offset: u64, now: Object) -> String {
     let Object { expected, pending, missing, .. } = now;
-    let place = block.grid.shared_text(offset);
+    let place = machine.shared_text(block.grid.kernel, offset);
     let bytes = match missing {
         0 => String::new(),
         bytes => format!(" and {bytes} bytes"),

@@ -55,6 +55,9 @@ use crate::texture::TextureDescriptor;
 pub struct Machine {
     /// All functions of all modules; [`crate::memory::space::function_address`] numbers them.
     pub functions: Vec<Arc<Function>>,
+    /// Where the shared variables of each kernel lie, by the kernel's number. Grids look here: what all threads of
+    /// the device count the owners of is a place that they wait for each other at.
+    pub shared: Vec<SharedLayout>,
     /// Global memory.
     pub memory: Table,
     /// Texture and surface objects; handle n is entry n - 1.
@@ -104,12 +107,8 @@ pub struct GridInfo {
     pub shared_gaps: u32,
     /// Bytes of stack a thread may use beyond the kernel's own frame.
     pub stack_bytes: u64,
-    /// Offset of every shared variable of the program that the kernel can reach ([`NONE`] if not).
-    pub shared_offsets: Arc<[u32]>,
     /// Bytes of shared memory that are the system's: written before the block begins.
     pub reserved_shared: std::ops::Range<u32>,
-    /// The same variables by place, for reports.
-    pub shared_places: Arc<[SharedPlace]>,
     /// Parameter buffer.
     pub params: Arc<[u8]>,
     /// Device clock when the grid began.
@@ -133,6 +132,15 @@ pub struct OfGraph {
     pub run: u64,
 }
 
+/// Where a kernel's shared variables lie.
+#[derive(Debug)]
+pub struct SharedLayout {
+    /// Offset of each shared variable of its module ([`NONE`] if the kernel cannot reach it).
+    pub offsets: Box<[u32]>,
+    /// The same variables by place, for reports.
+    pub places: Box<[SharedPlace]>,
+}
+
 /// Where a kernel's shared variable lies.
 #[derive(Debug)]
 pub struct SharedPlace {
@@ -144,12 +152,19 @@ pub struct SharedPlace {
     pub size_bytes: u64,
 }
 
-impl GridInfo {
-    /// An offset in shared memory as people know it: "offset 252 of `tile` in shared memory".
-    pub fn shared_text(&self, offset: u64) -> String {
-        shared_text(&self.shared_places, offset)
+impl Machine {
+    /// A kernel's shared variables, by its number.
+    pub fn shared_places(&self, kernel: u32) -> &[SharedPlace] {
+        self.shared.get(kernel as usize).map_or(&[][..], |layout| &layout.places)
     }
 
+    /// An offset in a block's shared memory as people know it: "offset 252 of `tile` in shared memory".
+    pub fn shared_text(&self, kernel: u32, offset: u64) -> String {
+        shared_text(self.shared_places(kernel), offset)
+    }
+}
+
+impl GridInfo {
     /// Threads a block.
     pub fn threads(&self) -> u32 {
         self.block[0] * self.block[1] * self.block[2]
@@ -176,8 +191,7 @@ impl GridInfo {
     }
 }
 
-/// An offset in shared memory as people know it.
-pub fn shared_text(places: &[SharedPlace], offset: u64) -> String {
+fn shared_text(places: &[SharedPlace], offset: u64) -> String {
     let holds = |place: &&SharedPlace| {
         let within = offset.checked_sub(u64::from(place.offset));
         within.is_some_and(|within| within < place.size_bytes)

@@ -12,7 +12,7 @@ use crate::api::{KernelInfo, ModuleId, ParamInfo};
 use crate::code::{Function, NONE};
 use crate::decode;
 use crate::error::Error;
-use crate::exec::SharedPlace;
+use crate::exec::{SharedLayout, SharedPlace};
 
 /// Offset and size in bytes of every parameter of a kernel in its parameter space, and the
 /// total size: each parameter at the next multiple of its alignment.
@@ -108,13 +108,13 @@ impl Loader<'_> {
             let kernel = self.program.kernels.len() as u32;
             self.program.kernel_of_function.insert(number, kernel);
             self.module.kernels.push(kernel);
+            let places = self.shared_places(&offsets);
+            self.machine.shared.push(SharedLayout { offsets: offsets.into(), places });
             self.program.kernels.push(Kernel {
                 most_cluster_blocks: limits.max_cluster_rank,
                 large_clusters: false,
                 info,
                 function: number,
-                shared_places: self.shared_places(&offsets),
-                shared_offsets: offsets.into(),
                 independent,
                 launches,
                 apart: false,
@@ -201,7 +201,7 @@ impl Loader<'_> {
         (offsets, dense, if tail_align > 1 { tail } else { end } - dense)
     }
 
-    fn shared_places(&self, offsets: &[u32]) -> Arc<[SharedPlace]> {
+    fn shared_places(&self, offsets: &[u32]) -> Box<[SharedPlace]> {
         let known = self.shared.iter().zip(offsets).filter(|(_, offset)| **offset != NONE);
         known
             .map(|(variable, &offset)| SharedPlace {

@@ -107,6 +107,7 @@ pub fn load(
             }
             machine.functions.truncate(functions_before);
             program.kernels.retain(|kernel| (kernel.function as usize) < functions_before);
+            machine.shared.truncate(program.kernels.len());
             program
                 .kernel_of_function
                 .retain(|&function, _| (function as usize) < functions_before);

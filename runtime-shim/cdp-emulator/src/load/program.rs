@@ -1,13 +1,11 @@
 //! What is loaded: modules, kernels and what launches ask of them.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use crate::api::{KernelInfo, Variable};
 use crate::error::Error;
-use crate::exec::SharedPlace;
 use crate::hardware::DEFAULT_SHARED_BYTES;
 
 /// A kernel, ready to launch.
@@ -17,10 +15,6 @@ pub struct Kernel {
     pub info: KernelInfo,
     /// Number of its function.
     pub function: u32,
-    /// Offset of each shared variable of its module ([`NONE`] if not reachable).
-    pub shared_offsets: Arc<[u32]>,
-    /// Its shared variables by place, for reports.
-    pub shared_places: Arc<[SharedPlace]>,
     /// Its blocks cannot see each other's progress.
     pub independent: bool,
     /// It launches grids.

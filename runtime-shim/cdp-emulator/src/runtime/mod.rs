@@ -12,7 +12,9 @@ mod streams;
 
 pub use info::device_attribute;
 
-use crate::code::{Call, Callee, Op};
+use std::sync::Arc;
+
+use crate::code::{Call, Callee, Function, Op};
 use crate::exec::calls;
 use crate::exec::fault::Fault;
 use crate::exec::memory as device_memory;
@@ -129,7 +131,7 @@ impl Core {
     ) -> Step<()> {
         let mut warp = block.take_warp(warp_index);
         let path = warp.paths[path_index];
-        let function = self.machine.functions[warp.frame(&path).function as usize].clone();
+        let function = self.serving(warp.frame(&path).function);
         let inst = &function.code[path.pc as usize];
         let call = match inst.op {
             Op::Call => &function.calls[inst.imm as usize],
@@ -181,8 +183,19 @@ impl Core {
         } else {
             entry.pc += 1;
         }
+        let number = warp.frame(&path).function;
         block.put_warp(warp_index, warp);
+        self.served = Some((number, function));
         Ok(())
+    }
+
+    /// The function whose call is served: mostly the one of the call before, whose count of owners, which all threads
+    /// of the device share, then stays as it is.
+    fn serving(&mut self, number: u32) -> Arc<Function> {
+        match self.served.take() {
+            Some((known, function)) if known == number => function,
+            _ => self.machine.functions[number as usize].clone(),
+        }
     }
 
     fn serve_lane(&mut self, service: Service, caller: &mut Caller<'_>) -> Step<Outcome> {

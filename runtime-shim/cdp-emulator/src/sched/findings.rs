@@ -12,7 +12,6 @@ use crate::check::host::Trespass;
 use crate::check::record::Strength;
 use crate::code::Async;
 use crate::exec::checks::RELEASE_HELP;
-use crate::exec::shared_text;
 use crate::memory::{AllocKind, Record, SiteRef, place_text};
 use crate::report::{Bytes, Related, Report, ReportKind, SourceLine};
 use crate::services::Unset;
@@ -136,14 +135,10 @@ impl Core {
                 let cure = "memory of cudaMalloc and malloc has no contents until it is written";
                 (format!("{:#x}{within}", read.address), cure)
             }
-            Home::Shared => {
-                let kernel = self.program.kernels.get(read.site.kernel as usize);
-                let places = kernel.map_or(&[][..], |kernel| &kernel.shared_places);
-                (
-                    shared_text(places, read.address),
-                    "shared memory has no initial contents; write all of it that is read",
-                )
-            }
+            Home::Shared => (
+                self.machine.shared_text(read.site.kernel, read.address),
+                "shared memory has no initial contents; write all of it that is read",
+            ),
             Home::Local => (
                 format!("offset {} of the thread's local memory", read.address),
                 "local variables have no contents until they are written",
@@ -362,8 +357,7 @@ impl Core {
     /// The memory, as people know it.
     fn object_text(&self, conflict: &Conflict) -> String {
         if conflict.shared {
-            let kernel = self.program.kernels.get(conflict.now.site.kernel as usize);
-            return shared_text(kernel.map_or(&[][..], |k| &k.shared_places), conflict.address);
+            return self.machine.shared_text(conflict.now.site.kernel, conflict.address);
         }
         place_text(&self.machine.memory, conflict.address)
     }

@@ -42,6 +42,7 @@ use rustc_hash::FxHashMap;
 
 use crate::api::{EventId, StreamId};
 use crate::check::{Actor, Watch};
+use crate::code::Function;
 use crate::config::{Config, Limits};
 use crate::error::Error;
 use crate::exec::{Block, Counters, GridInfo, Machine};
@@ -241,6 +242,8 @@ pub struct Core {
     events: Vec<Option<HostEvent>>,
     /// Tables of parameter buffers that grids no longer need, all empty.
     pub spare_buffers: Vec<FxHashMap<u64, ParameterBuffer>>,
+    /// The function whose call of the device runtime was served last, by its number.
+    pub served: Option<(u32, Arc<Function>)>,
     /// Free slots for parameter buffers.
     pub param_slots: Slots,
     /// Launches that hold a slot of the pending pool.
@@ -327,6 +330,7 @@ impl Core {
         }
         let machine = Machine {
             functions: Vec::new(),
+            shared: Vec::new(),
             memory,
             textures: Vec::new(),
             checks: config.checks,
@@ -379,6 +383,7 @@ impl Core {
             streams: vec![Some(HostStream::default())],
             events: Vec::new(),
             spare_buffers: Vec::new(),
+            served: None,
             param_slots: Slots::default(),
             pending_launches: 0,
             lost_slots: 0,
@@ -413,11 +418,13 @@ impl Core {
     /// Functions and memory, to be changed. Nothing runs on other threads then, but one may be about to
     /// let go of it.
     pub fn machine_mut(&mut self) -> &mut Machine {
+        self.served = None;
         unshared(&mut self.machine)
     }
 
     /// Functions and memory, modules and kernels, to be changed.
     pub fn loaded_mut(&mut self) -> (&mut Machine, &mut Program) {
+        self.served = None;
         (unshared(&mut self.machine), unshared(&mut self.program))
     }
 

@@ -179,7 +179,7 @@ pub fn look_at(
                 _ => false,
             };
             let place = match shared {
-                true => block.grid.shared_text(space::offset(at[lane])),
+                true => machine.shared_text(block.grid.kernel, space::offset(at[lane])),
                 false => place_text(&machine.memory, at[lane]),
             };
             format!("for another value of {place}")
