@@ -31,6 +31,7 @@ mod preempt;
 pub mod print;
 pub mod rows;
 mod run;
+mod shared;
 pub mod special;
 pub mod straight;
 mod stray;
@@ -44,6 +45,7 @@ mod warpgroup;
 use std::sync::Arc;
 
 pub use self::extent::CachedExtent;
+pub use self::shared::{SharedLayout, SharedPlace};
 use crate::code::{Function, NONE};
 use crate::config::{Checks, WarpScheduling};
 use crate::memory::Table;
@@ -132,38 +134,6 @@ pub struct OfGraph {
     pub run: u64,
 }
 
-/// Where a kernel's shared variables lie.
-#[derive(Debug)]
-pub struct SharedLayout {
-    /// Offset of each shared variable of its module ([`NONE`] if the kernel cannot reach it).
-    pub offsets: Box<[u32]>,
-    /// The same variables by place, for reports.
-    pub places: Box<[SharedPlace]>,
-}
-
-/// Where a kernel's shared variable lies.
-#[derive(Debug)]
-pub struct SharedPlace {
-    /// Name as in the source.
-    pub name: String,
-    /// First byte.
-    pub offset: u32,
-    /// Size; to the end of the block's memory for dynamic shared memory.
-    pub size_bytes: u64,
-}
-
-impl Machine {
-    /// A kernel's shared variables, by its number.
-    pub fn shared_places(&self, kernel: u32) -> &[SharedPlace] {
-        self.shared.get(kernel as usize).map_or(&[][..], |layout| &layout.places)
-    }
-
-    /// An offset in a block's shared memory as people know it: "offset 252 of `tile` in shared memory".
-    pub fn shared_text(&self, kernel: u32, offset: u64) -> String {
-        shared_text(self.shared_places(kernel), offset)
-    }
-}
-
 impl GridInfo {
     /// Threads a block.
     pub fn threads(&self) -> u32 {
@@ -188,20 +158,6 @@ impl GridInfo {
     /// `threadIdx` of a thread by its linear index.
     pub fn thread_index(&self, linear: u32) -> [u32; 3] {
         index_in(self.block, u64::from(linear))
-    }
-}
-
-fn shared_text(places: &[SharedPlace], offset: u64) -> String {
-    let holds = |place: &&SharedPlace| {
-        let within = offset.checked_sub(u64::from(place.offset));
-        within.is_some_and(|within| within < place.size_bytes)
-    };
-    match places.iter().find(holds) {
-        Some(place) => {
-            let within = offset - u64::from(place.offset);
-            format!("offset {within} of `{}` in shared memory", place.name)
-        }
-        None => format!("offset {offset} of shared memory"),
     }
 }
 
