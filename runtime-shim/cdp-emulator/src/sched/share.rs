@@ -162,8 +162,9 @@ impl Core {
         }
     }
 
-    /// Blocks that another thread could run: of the grid whose turn is last; if they are those that this thread comes
-    /// to next, one share of them for each of so many threads and this one.
+    /// Blocks that another thread could run: of the grid whose turn is last; if it has begun or is what this thread comes
+    /// to next, one share of them for each of so many threads and this one. The last block of a grid that has begun is
+    /// given as well while the turn is that of what the others launched.
     fn to_give(&self, threads: u64) -> Option<(GridKey, u64, u64)> {
         let front = *self.ready_grids.values().next()?;
         let front_is_next = self.ready_blocks.is_empty()
@@ -180,10 +181,10 @@ impl Core {
                 (cost, _) => cost,
             };
             let launches = self.program.kernels[grid.info.kernel as usize].launches;
-            let shared = key == front && front_is_next || grid.started;
+            let is_front = key == front && (front_is_next || grid.started);
             let given = match left {
-                2.. if shared => (left / (threads + 1)).max(1),
-                _ if shared => 0,
+                2.. if is_front || grid.started => (left / (threads + 1)).max(1),
+                _ if is_front => 0,
                 _ => left,
             };
             let keep = left - given;
