@@ -146,25 +146,33 @@ impl Again<'_> {
 
     /// Writes a file anew: in clang's spelling the first time, else at these places; whether that makes a difference.
     fn rewrite(&mut self, file: &Path, places: &Places) -> Result<bool, Error> {
-        let Some(path) = plain(file) else { return Ok(false) };
-        let known = self.texts.get(&path).map(|(text, _)| text.clone());
-        let is_spelled = known.is_some() || file == self.main;
-        let Some(text) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
+        let is_main = file == self.main;
+        // The source may be read from the job's folder, behind a line that gives it its name ([`super::on_disk`]).
+        let is_put = is_main && self.first.source != self.main;
+        let Some(path) = plain(if is_main { &self.first.source } else { file }) else {
             return Ok(false);
         };
+        let known = self.texts.get(&path).map(|(text, _)| text.clone());
+        let is_spelled = known.is_some() || is_main;
+        let Some(whole) = known.or_else(|| std::fs::read_to_string(&path).ok()) else {
+            return Ok(false);
+        };
+        let behind_name = whole.find('\n').map_or(0, |end| end + 1);
+        let (name, text) = whole.split_at(if is_put { behind_name } else { 0 });
         let spelled = if is_spelled {
             None
         } else if is_installed(&path, self.first) {
-            as_clang_takes_it(&text)
+            as_clang_takes_it(text)
         } else {
-            own_as_clang_takes_it(&text)
+            own_as_clang_takes_it(text)
         };
         let marks = self
             .marks
             .get_or_insert_with(|| functors::Marks::of(&functors::files(self.main, self.first)));
-        let Some(text) = spelled.or_else(|| rewrite(&text, places, marks)) else {
+        let Some(text) = spelled.or_else(|| rewrite(text, places, marks)) else {
             return Ok(false);
         };
+        let text = format!("{name}{text}");
         let kept = self.job.work_dir().join(self.job.file_name("again", "cu"));
         keep(&kept, &text)?;
         self.texts.insert(path, (text, kept));
