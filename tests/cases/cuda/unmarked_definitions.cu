@@ -41,6 +41,20 @@ __device__ int next(int step);
 }
 int lanes::next(int step) { return (threadIdx.x & 31) + step; }
 
+// Of these clang says nothing: it takes the definitions for other functions, of the host.
+__device__ int lane_plus(int more, const int *table = nullptr);
+template <class T> static __device__ T lane_times(T by);
+namespace lanes {
+__device__ float half(float);
+float half(float lane) { return lane / 2; }
+}
+int lane_plus(int more, const int * from) { return (threadIdx.x & 31) + more + (from ? from[0] : 0); }
+template <class T> static T lane_times(T factor)
+{
+    return (threadIdx.x & 31) * factor;
+}
+int lane_plus(double more) { return (int)more; }
+
 // Destructors, and functions whose type stands behind them.
 template <class T> struct Adds {
     __host__ __device__ Adds(T *to) : to(to) {}
@@ -97,7 +111,7 @@ __global__ void kernel()
         show("device", Pair<int>());
     Plain plain{5};
     if (threadIdx.x == 3)
-        printf("lane %d, %d\n", plain.lane(), lanes::next(1));
+        printf("lane %d, %d, %d, %g, %g\n", plain.lane(), lanes::next(1), lane_plus(40), lane_times(1.5), lanes::half(3));
     int sum = added(4);
     {
         AddsLane lane{&sum};
@@ -110,7 +124,7 @@ __global__ void kernel()
 int main()
 {
     show("host", Pair<float>(4));
-    printf("sum %d\n", added(5));
+    printf("sum %d, %d\n", added(5), lane_plus(7.5));
     kernel<<<1, 4>>>();
     return cudaDeviceSynchronize();
 }

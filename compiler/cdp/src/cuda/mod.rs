@@ -4,7 +4,7 @@
 //! everything is as for `.cdp`. What is here: what clang is asked for ([`args`]), its messages as ours
 //! ([`messages`], [`report`]), the launch graph of what it made ([`graph`]), the headers that it lacks ([`headers`]),
 //! those that it need not read twice ([`precompiled`]), the shared variables that it refuses ([`shared`]), older C
-//! that it refuses ([`lenient`]) and its second reading of what it refused ([`again`]).
+//! that it refuses ([`lenient`]), what it silently takes otherwise ([`redeclared`]) and its second reading of what it refused ([`again`]).
 //!
 //! What is absent: finding and running clang (`cdp-toolchain`), and taking its launches over
 //! (`cdp-llvm`).
@@ -39,6 +39,7 @@ mod headers;
 mod lenient;
 mod messages;
 mod precompiled;
+mod redeclared;
 mod report;
 mod shared;
 mod spelling;
@@ -413,7 +414,8 @@ pub(crate) fn describe(facts: &ClangFacts) -> Vec<KernelDescription> {
 
 /// What nvcc takes and clang does not, in clang's spelling; `None` if there is none.
 fn as_clang_takes_it(text: &str) -> Option<String> {
-    [spelling::joined, assembly::doubled, foreseen::rewritten].iter().fold(None, |made, step| {
+    let steps = [spelling::joined, assembly::doubled, foreseen::rewritten, redeclared::marked];
+    steps.iter().fold(None, |made, step| {
         let next = step(made.as_deref().unwrap_or(text));
         next.or(made)
     })
