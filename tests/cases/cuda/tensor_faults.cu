@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum Way { LOAD, STORE, ADD, MIN };
+enum Way { LOAD, STORE, ADD, MIN, COPIED };
 
 struct Case {
     const char *name;
@@ -26,6 +26,7 @@ static const Case cases[] = {
     {"sum of signed 64 bits", CU_TENSOR_MAP_DATA_TYPE_INT64, 8, 4, 2, ADD},
     {"least of doubles", CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, 4, 2, MIN},
     {"sum of unsigned 64 bits", CU_TENSOR_MAP_DATA_TYPE_UINT64, 8, 4, 2, ADD},
+    {"by a map in local memory", CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, 4, 2, COPIED},
 };
 
 __global__ void copy(const __grid_constant__ CUtensorMap tensor, int x, int y, Way way, unsigned bytes)
@@ -34,6 +35,12 @@ __global__ void copy(const __grid_constant__ CUtensorMap tensor, int x, int y, W
     __shared__ __align__(8) unsigned long long told;
     unsigned box = (unsigned)__cvta_generic_to_shared(pool), object = (unsigned)__cvta_generic_to_shared(&told);
     unsigned long long map = (unsigned long long)&tensor;
+    CUtensorMap own;
+    if (way == COPIED) {
+        own = tensor;
+        map = (unsigned long long)&own;
+        way = LOAD;
+    }
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(object) : "memory");
     asm volatile("fence.proxy.async;" ::: "memory");
     if (way == LOAD) {

@@ -111,7 +111,16 @@ __host__ __device__ unsigned char pattern(unsigned i) { return (unsigned char)((
                  "r"(box), "r"(x), "r"(y)                                                                                 \
                  : "memory")
 
-__global__ void copy(const __grid_constant__ CUtensorMap tensor, Job job, unsigned char *dump)
+// CUTLASS leaves the word out for clang, unless the macro is there; a copy of the map in local memory is none for the hardware.
+#if !defined(CUTLASS_GRID_CONSTANT)
+#if defined(__clang__) && defined(__CUDA__)
+#define CUTLASS_GRID_CONSTANT
+#else
+#define CUTLASS_GRID_CONSTANT __grid_constant__
+#endif
+#endif
+
+__global__ void copy(const CUTLASS_GRID_CONSTANT CUtensorMap tensor, Job job, unsigned char *dump)
 {
     __shared__ __align__(1024) unsigned char pool[poolBytes];
     __shared__ __align__(8) unsigned long long told;

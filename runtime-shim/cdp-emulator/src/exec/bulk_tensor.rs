@@ -10,6 +10,7 @@ use super::path::Running;
 use super::rows::{lanes_of, read_row};
 use super::{Block, Machine, Path, Step, Warp, cluster, mbarrier, memory};
 use crate::code::{Async, Inst, TensorCopy};
+use crate::memory::space::{self, Window};
 use crate::report::ReportKind;
 use crate::tensor_map::{BoxRow, CHUNK, MAP_BYTES, TensorMap};
 
@@ -69,12 +70,16 @@ fn map_at(
     lane: usize,
     address: u64,
 ) -> Step<TensorMap> {
+    const CURE: &str = "cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make it; pass it to the kernel as a `const __grid_constant__ CUtensorMap`";
+    if space::window(address) == Window::Local {
+        let message = format!("a tensor map at {address:#x}, which is local memory");
+        return Err(Fault::new(ReportKind::ForeignAddress, Some(lane as u32), message).help(CURE));
+    }
     let mut bytes = [0; MAP_BYTES];
     memory::read_bytes(machine, block, warp, path, lane, address, &mut bytes)?;
     TensorMap::decode(&bytes).ok_or_else(|| {
         let message = format!("no tensor map is at {address:#x}");
-        Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message)
-            .help("cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make it; pass it to the kernel as a `const __grid_constant__ CUtensorMap`")
+        Fault::new(ReportKind::InvalidInstruction, Some(lane as u32), message).help(CURE)
     })
 }
 

@@ -12,6 +12,11 @@
 #include "__cdp_atomics.h"
 #include "__cdp_cache.h"
 
+// CUTLASS leaves it out for clang, which knows it: kernels would copy their tensor maps into local memory, where the hardware takes none.
+#ifdef __CUDA_ARCH__
+#define CUTLASS_GRID_CONSTANT __grid_constant__
+#endif
+
 #undef __nv_pure__
 #define __nv_pure__ __attribute__((pure))
 
