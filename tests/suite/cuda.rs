@@ -230,6 +230,11 @@ fn messages() -> Outcome {
     let value: serde_json::Value =
         serde_json::from_str(first).map_err(|error| format!("{error}: {first}"))?;
     same("the code", value["code"].as_str().unwrap_or_default(), "E0901")?;
+    // nvcc says nothing of the space, which older headers have.
+    let old = "constexpr int operator \"\" _m(unsigned long long x) { return int(x); }\n__device__ int y = 3_m;\n";
+    write(folder.path(), "old.cu", old)?;
+    let (code, _, said) = run_in(folder.path(), &["check", "old.cu", "-Werror"])?;
+    same(&format!("exit code of what is old: {said}"), &code.to_string(), "0")?;
     let impossible = "__global__ void child() {}
 __global__ void parent() { child<<<1, 2048>>>(); }\n";
     write(folder.path(), "limit.cu", impossible)?;

@@ -337,6 +337,8 @@ fn standard(add: &mut impl FnMut(&[&str]), options: &CompileOptions) {
     add(&["-Wno-error=c++11-narrowing", "-Wno-error=register", "-Wno-error=return-mismatch"]);
     // And `typeof`, which nvcc has in every standard.
     add(&["-Wno-error=reserved-user-defined-literal", "-fgnu-keywords"]);
+    // nvcc says nothing of the space in `operator "" _x`, which was right before C++23.
+    add(&["-Wno-deprecated-literal-operator"]);
     // Modules of C++20, which nvcc has not, make clang 22 read member templates that are specialised within their class
     // wrongly from a precompiled header: all get the first one's body, and vectors of textures their first component.
     add(&["-fno-cxx-modules"]);
