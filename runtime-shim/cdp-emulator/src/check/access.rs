@@ -56,6 +56,18 @@ impl Access<'_> {
     }
 }
 
+impl Manner {
+    /// An update that leaves what is there. Nobody sees whether it has come, so that it releases nothing.
+    pub fn keeps(self) -> bool {
+        matches!(self, Manner::Swap { keeps: true } | Manner::Kept | Manner::Probe)
+    }
+
+    /// A strong read that may as well see an older value ([`super::older`]).
+    pub fn looks(self) -> bool {
+        matches!(self, Manner::Look | Manner::Probe)
+    }
+}
+
 /// How an access is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
@@ -63,8 +75,12 @@ pub enum Manner {
     Own,
     /// The same, as a strong read that may as well see an older value ([`super::older`]).
     Look,
-    /// By the thread, as a compare-and-swap. One that fails writes nothing, and so releases nothing.
-    Swap { fails: bool },
+    /// By the thread, as a compare-and-swap, which may keep what is there, as one that fails does.
+    Swap { keeps: bool },
+    /// By the thread, as another update that keeps what is there.
+    Kept,
+    /// The same as one that keeps whatever is there (`or` with 0): a strong read by other means.
+    Probe,
     /// Asynchronously: not before what its thread does next.
     Later(Async),
     /// By the thread: the memory goes away.

@@ -142,7 +142,7 @@ impl Watch {
 
     /// A thread has read strongly what host code may have released since it passed the door: it has seen that.
     pub fn polled(&mut self, state: &mut BlockState, thread: u32, address: u64, order: Order) {
-        let strong = Strong { reads: true, writes: false, fails: false, order };
+        let strong = Strong { reads: true, writes: false, keeps: false, order };
         self.strong_global(state, thread, address, strong);
     }
 }

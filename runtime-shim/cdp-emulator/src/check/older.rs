@@ -6,8 +6,8 @@
 //! looks and does not know of them gets the value from before them, as if it had looked earlier, with what had been released by then.
 //! The next look finds the newest, so that nobody waits longer than for one more look.
 //!
-//! Only what is certain is told: reads by `ld`, of places that were last written strongly and by nobody else in between, as the
-//! records of the race checker have it ([`super::shadow`]). A thread that has executed a fence gets the newest always, since
+//! Only what is certain is told: reads by `ld`, or by updates that change nothing, of places that were last written strongly and by
+//! nobody else in between, as the records of the race checker have it ([`super::shadow`]). A thread that has executed a fence gets the newest always, since
 //! fences may be in an order with those of the writer.
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::Watch;
-use super::access::{Access, Manner};
+use super::access::Access;
 use super::block::BlockState;
 use super::race::current;
 use super::sync::{SyncVar, look};
@@ -27,6 +27,11 @@ const MOST: usize = 16;
 #[derive(Debug, Default)]
 pub struct Older {
     places: FxHashMap<u64, Place>,
+    /// Some code may look.
+    pub is_asked: bool,
+    /// The stamp of the last access that got an older value: others by the same instruction, at other places, go on with the
+    /// newest, since what is wrong may be what they do then.
+    last: u32,
     /// What lanes of the access at hand get: the value by its lane.
     given: Vec<(usize, u64)>,
 }
@@ -36,6 +41,8 @@ pub struct Older {
 struct Place {
     bytes: u64,
     writes: VecDeque<Write>,
+    /// The stamp of the last access that the records call a write.
+    last: Option<u32>,
 }
 
 /// A write, by its stamp and thread; what was there before, and had been released through it.
@@ -69,41 +76,36 @@ impl Watch {
         stamp: u32,
     ) -> u32 {
         self.older.given.clear();
-        let Some(was) = access.was else { return 0 };
+        let Some(was) = access.was.filter(|_| self.older.is_asked) else { return 0 };
         let mut behind = 0;
         for lane in (0..32).filter(|lane| access.lanes >> lane & 1 != 0) {
             let place = access.base.wrapping_add(access.at[lane]);
-            // What updates alone write is counted, not looked at.
-            let is_update = access.reads && access.writes;
-            if is_update && !self.older.places.contains_key(&place) {
-                continue;
-            }
             let thread = access.first_thread + lane as u32;
             let mut known = self.older.places.remove(&place).unwrap_or_default();
             let newest = self.newest(state, access, access.at[lane]);
-            if known.bytes != access.bytes
-                || known.writes.back().is_some_and(|write| Some(write.stamp) != newest)
-            {
+            if known.bytes != access.bytes || known.last != newest {
                 known.writes.clear();
             }
-            known.bytes = access.bytes;
+            (known.bytes, known.last) = (access.bytes, newest);
             let unknown = match access.reads {
                 true => self.unknown(state, &known, thread),
                 false => None,
             };
             if let Some(first) = unknown {
                 let fenced = state.thread_if_any(thread).is_some_and(|own| own.fence.is_some());
-                if access.kind == Manner::Look && !fenced {
+                if access.kind.looks() && !fenced && self.older.last != stamp {
+                    self.older.last = stamp;
                     let Write { was, released, .. } = &known.writes[first];
                     if let Some(released) = released {
-                        look(released, state, thread, (access.order, false));
+                        look(released, state, thread, (access.order, access.writes));
                     }
                     self.older.given.push((lane, *was));
                     behind |= 1 << lane;
                 }
                 known.writes.clear();
             }
-            if access.writes && access.kind != (Manner::Swap { fails: true }) {
+            known.last = if access.writes { Some(stamp) } else { newest };
+            if access.writes && !access.kind.keeps() {
                 if known.writes.len() == MOST {
                     known.writes.drain(..2);
                 }

@@ -102,7 +102,7 @@ impl Watch {
         let strong = super::sync::Strong {
             reads: access.reads,
             writes: access.writes,
-            fails: access.kind == Manner::Swap { fails: true },
+            keeps: access.kind.keeps(),
             order: access.order,
         };
         for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {

@@ -105,8 +105,8 @@ pub struct Strong {
     pub reads: bool,
     /// Writes, if it can.
     pub writes: bool,
-    /// It is an update that found another value than the expected one, and did not write.
-    pub fails: bool,
+    /// It is an update that left what was there: who sees that sees the same as without it.
+    pub keeps: bool,
     /// Order and scope.
     pub order: Order,
 }
@@ -195,11 +195,11 @@ fn access(
     strong: Strong,
     places: &mut u32,
 ) {
-    let Strong { reads, writes, fails, order } = strong;
+    let Strong { reads, writes, keeps, order } = strong;
     if reads && let Some(var) = vars.get(&address) {
         look(var, state, thread, (order, writes));
     }
-    if !writes || fails {
+    if !writes || keeps {
         return;
     }
     let [mut release, near] = released(state, thread, order);

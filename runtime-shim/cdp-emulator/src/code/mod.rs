@@ -421,6 +421,8 @@ pub struct Function {
     pub calls_runtime: bool,
     /// Blocks of a kernel that only does this cannot see each other.
     pub independent: bool,
+    /// It reads memory strongly, by loads or by updates that change nothing.
+    pub looks: bool,
     /// Line of the first instruction that the device does not run, and what is not supported.
     pub refusal: Option<(u32, String)>,
 }

@@ -82,6 +82,16 @@ pub struct Atomic {
     pub swap: u32,
 }
 
+/// True if an operand keeps whatever is there: programs read so.
+pub fn is_nothing(op: AtomOp, ty: ScalarType, b: u64) -> bool {
+    let all = u64::MAX >> (64 - ty.bits().min(64));
+    match op {
+        AtomOp::Add | AtomOp::Or | AtomOp::Xor => b & all == 0,
+        AtomOp::And => b & all == all,
+        _ => false,
+    }
+}
+
 /// What a barrier computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BarrierKind {

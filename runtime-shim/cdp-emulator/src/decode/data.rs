@@ -280,6 +280,7 @@ impl Decoder<'_> {
         addr: &Address,
     ) -> Decoded {
         let parts = self.address(space, addr)?;
+        self.out.looks |= order.is_strong();
         if order.is_strong() && !parts.space.is_near() {
             self.out.independent = false;
         }

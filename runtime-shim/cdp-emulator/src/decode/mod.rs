@@ -277,6 +277,7 @@ impl<'a> Decoder<'a> {
             launches: false,
             calls_runtime: false,
             independent: true,
+            looks: false,
             refusal: None,
         };
         Decoder {

@@ -6,7 +6,7 @@ use cdp_ptx::{AtomOp, Inst, Operand, Reg, ScalarType, TexGeometry, TexQuery, Vot
 use super::{Decoded, Decoder, RegPlace};
 use crate::code::{
     AsyncCopy, Atomic, Barrier, BarrierKind, Collective, CollectiveKind, NONE, Op, Order,
-    StateSpace,
+    StateSpace, is_nothing,
 };
 use crate::texture::{SurfaceAccess, TextureFetch, TextureLod, TextureQuery, has_layers};
 
@@ -49,6 +49,9 @@ impl Decoder<'_> {
         let src = self.atomic_row(atom.b, atom.ty)?;
         let swap = atom.c.map(|c| self.atomic_row(c, atom.ty)).transpose()?.unwrap_or(NONE);
         let order = Order::of_atomic(atom.order, atom.scope);
+        let is_nothing =
+            matches!(atom.b, Operand::Imm(value) if is_nothing(atom.op, atom.ty, value));
+        self.out.looks |= is_nothing && !dsts.is_empty();
         self.push_atomic((atom.op, order), atom.ty, parts, dsts, vec![src], swap)
     }
 

@@ -10,7 +10,7 @@ use cdp_ptx::{AtomOp, ScalarType};
 use super::path::{Running, site};
 use super::rows::{lanes_of, read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
-use crate::code::{Atomic, Inst, NONE, Owners, StateSpace};
+use crate::code::{Atomic, Inst, NONE, Owners, StateSpace, is_nothing};
 use crate::float::soft;
 use crate::memory::SiteRef;
 use crate::memory::space::{self, Window};
@@ -168,21 +168,24 @@ pub fn execute(
                 let here = site(block, warp, &run.path, lane as u32);
                 cluster::in_memory_of(block, owner, lane, |block| {
                     checks::check_shared(block, offset, bytes, lane)?;
-                    pass(machine, block, warp, run, atomic, true, offset, [b, 0], lane);
-                    shared_update(machine, block, here, offset as usize, bytes as usize, f)
+                    let seen = pass(machine, block, warp, run, atomic, true, offset, [b, c], lane);
+                    let old =
+                        shared_update(machine, block, here, offset as usize, bytes as usize, f)?;
+                    Ok(seen.unwrap_or(old))
                 })?
             } else {
                 if space::window(address) != Window::Global {
                     checks::own(block, warp, address, lane, bytes, true)?;
                 }
                 checks::check_one(machine, address, bytes, lane)?;
-                pass(machine, block, warp, run, atomic, false, address, [b, 0], lane);
-                match bytes {
+                let seen = pass(machine, block, warp, run, atomic, false, address, [b, c], lane);
+                let old = match bytes {
                     1 => update!(AtomicU8, u8, address, f),
                     2 => update!(AtomicU16, u16, address, f),
                     4 => update!(AtomicU32, u32, address, f),
                     _ => update!(AtomicU64, u64, address, f),
-                }
+                };
+                seen.unwrap_or(old)
             };
             if let Some(&row) = atomic.dsts.get(i)
                 && row != NONE
@@ -207,7 +210,8 @@ fn is_shared(space: StateSpace, address: u64) -> bool {
     }
 }
 
-/// One element of one lane passes the door of memory.
+/// One element of one lane passes the door of memory; the operands are those of [`apply`], or the halves of one. The older
+/// value that it sees, if it does.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn pass(
@@ -220,30 +224,45 @@ fn pass(
     at: u64,
     operand: [u64; 2],
     lane: usize,
-) {
-    if machine.watch.is_some() {
-        let bytes = u64::from(atomic.ty.bytes());
-        let kind = match atomic.op {
-            AtomOp::Cas => {
-                let expected = operand.map(u64::to_le_bytes);
-                let expected = &expected.as_flattened()[..bytes as usize];
-                let there = if shared { block.shared.as_ptr() as u64 } else { 0 } + at;
-                // SAFETY: checked for bounds by the caller; with a watch nobody else runs.
-                let there =
-                    unsafe { std::slice::from_raw_parts(there as *const u8, bytes as usize) };
-                door::Manner::Swap { fails: there != expected }
-            }
-            _ => door::Manner::Own,
+) -> Option<u64> {
+    machine.watch.as_ref()?;
+    let bytes = u64::from(atomic.ty.bytes());
+    let there = if shared { block.shared.as_ptr() as u64 } else { 0 } + at;
+    // SAFETY: checked for bounds by the caller; with a watch nobody else runs.
+    let there = unsafe { std::slice::from_raw_parts(there as *const u8, bytes as usize) };
+    let kind = manner(atomic, there, operand);
+    let touch = door::Touch {
+        owners: Owners::OWN,
+        shared,
+        reads: true,
+        writes: true,
+        kind,
+        order: atomic.order,
+    };
+    door::memory(machine, block, warp, &run.path, touch, &[at; 32], 1 << lane, bytes, None);
+    let mut seen = None;
+    door::older(machine, kind, |_, value| seen = Some(value));
+    seen
+}
+
+/// What an update comes to, by what is there.
+fn manner(atomic: &Atomic, there: &[u8], operand: [u64; 2]) -> door::Manner {
+    let [b, c] = operand;
+    if there.len() == 16 {
+        let fails = there != operand.map(u64::to_le_bytes).as_flattened();
+        return match atomic.op {
+            AtomOp::Cas => door::Manner::Swap { keeps: fails },
+            _ if fails => door::Manner::Own,
+            _ => door::Manner::Kept,
         };
-        let touch = door::Touch {
-            owners: Owners::OWN,
-            shared,
-            reads: true,
-            writes: true,
-            kind,
-            order: atomic.order,
-        };
-        door::memory(machine, block, warp, &run.path, touch, &[at; 32], 1 << lane, bytes, None);
+    }
+    let old = there.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+    let keeps = apply(atomic.op, atomic.ty, old, b, c) == old;
+    match atomic.op {
+        AtomOp::Cas => door::Manner::Swap { keeps },
+        _ if keeps && is_nothing(atomic.op, atomic.ty, b) => door::Manner::Probe,
+        _ if keeps => door::Manner::Kept,
+        _ => door::Manner::Own,
     }
 }
 

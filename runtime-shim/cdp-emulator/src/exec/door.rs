@@ -197,7 +197,7 @@ fn there(base: u64, touched: Touched<'_>) -> [u64; 32] {
 /// Lanes have looked: some of them see an older value instead, which is put there.
 #[inline(always)]
 pub fn older(machine: &Machine, kind: Manner, mut put: impl FnMut(usize, u64)) {
-    if kind == Manner::Look
+    if kind.looks()
         && let Some(mut watch) = machine.watch()
     {
         for (lane, value) in watch.older.take() {

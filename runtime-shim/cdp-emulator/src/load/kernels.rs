@@ -132,6 +132,7 @@ impl Loader<'_> {
     /// names is not followed: it may be any whose address some code or variable has.
     pub(super) fn find_apart(&mut self) {
         let functions = &self.machine.functions;
+        self.program.looks |= functions.iter().any(|f| f.looks);
         self.program.named.extend(functions.iter().flat_map(|f| f.named.iter().copied()));
         let program = &mut *self.program;
         let is_independent = |number: &u32| match program.kernel_of_function.get(number) {

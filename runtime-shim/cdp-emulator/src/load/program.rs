@@ -70,6 +70,8 @@ pub struct Program {
     pub units: Vec<String>,
     /// Kernels by [`crate::KernelId`].
     pub kernels: Vec<Kernel>,
+    /// Some code reads memory that others write while it runs, as [`crate::code::Function::looks`] says.
+    pub looks: bool,
     /// Kernel number by function number.
     pub kernel_of_function: FxHashMap<u32, u32>,
     /// Functions whose address some code or variable has.

@@ -165,8 +165,10 @@ impl Core {
         let above = parent.and_then(|key| self.grid(key)).map_or(0, |grid| grid.info.watched);
         let number = request.kernel;
         let older = self.program.kernels[number as usize].info.target_sm < 90;
+        let looks = self.program.looks;
         let watched = self.watch_mut().map_or(0, |watch| {
             watch.waits_for_children |= older;
+            watch.older.is_asked |= looks;
             watch.add_grid(serial, number, above, launched_at)
         });
         let kernel = &self.program.kernels[request.kernel as usize];
