@@ -131,9 +131,10 @@ mod tests {
         ["__cdp_atomics.h", "__cdp_builtins.h", "__cdp_cache.h", "__cdp_cuda.h"];
 
     /// Words that the language, the C library and CUDA's headers use themselves, so that a program which `-D`s them does not
-    /// compile by nvcc either; names of CUDA's that are declared here; parameters of macros.
-    const TAKEN: &str = "CUDA_FORCE_CDP1_IF_SUPPORTED S T U a add align_val_t alignment alignof and annotate array \
-        asm atomicAdd atomicCAS atomicExch attributes b b32 b64 base blockDim blockIdx bool brackets buffer bytes c \
+    /// compile by nvcc either; names of CUDA's that are declared here; a macro of a library's, defined where nobody has; parameters
+    /// of macros.
+    const TAKEN: &str = "CUDA_FORCE_CDP1_IF_SUPPORTED CUTLASS_GRID_CONSTANT S T U a add align_val_t alignment alignof and \
+        annotate array asm atomicAdd atomicCAS atomicExch attributes b b32 b64 base blockDim blockIdx bool brackets buffer bytes c \
         char compare const count cudaDeviceSynchronize cudaError_t cudaEventRecord cudaEventRecordWithFlags \
         cudaEvent_t cudaExtent cudaFuncAttributes cudaFuncGetAttributes cudaLaunchDevice cudaMalloc \
         cudaMemcpy2DAsync cudaMemcpy3DAsync cudaMemcpy3DParms cudaMemcpyAsync cudaMemcpyKind cudaMemset2DAsync \

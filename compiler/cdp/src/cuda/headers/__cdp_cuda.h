@@ -13,7 +13,7 @@
 #include "__cdp_cache.h"
 
 // CUTLASS leaves it out for clang, which knows it: kernels would copy their tensor maps into local memory, where the hardware takes none.
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(CUTLASS_GRID_CONSTANT)
 #define CUTLASS_GRID_CONSTANT __grid_constant__
 #endif
 
