@@ -130,6 +130,12 @@ impl Precompiled {
     }
 }
 
+/// How many threads run beside the one that asks, by Linux's `/proc/loadavg`; none where that is not known.
+fn others(load: &str) -> usize {
+    let running = load.split_whitespace().nth(3).and_then(|threads| threads.split('/').next());
+    running.and_then(|count| count.parse::<usize>().ok()).map_or(0, |count| count.saturating_sub(1))
+}
+
 fn args_of(header: &Path) -> Vec<OsString> {
     let words = ["-Xclang", "-include-pch", "-Xclang"].map(OsString::from);
     words.into_iter().chain([header.into()]).collect()
@@ -184,10 +190,12 @@ impl Maker<'_> {
 }
 
 impl Wanted<'_> {
-    /// Whether there is a processor that can make it while as many halves of programs are read.
+    /// Whether there are processors that can make it while as many halves of programs are read, and have nothing else to do:
+    /// both at once take twice the time of one.
     pub(super) fn has_time(&self, at_once: usize, options: &CompileOptions) -> bool {
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        options.threads != 1 && processors >= 2 * at_once
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        options.threads != 1 && processors >= 2 * at_once + others(&load)
     }
 
     /// The header, made now; `None` if it cannot be made.
@@ -316,6 +324,13 @@ fn includes_of(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_beside_are_counted() {
+        assert_eq!(others("1.20 0.66 0.50 1/321 4711\n"), 0);
+        assert_eq!(others("9.87 8.00 7.51 12/321 4711\n"), 11);
+        assert_eq!((others(""), others("0.1 0.2 0.3 ?/9")), (0, 0));
+    }
 
     #[test]
     fn leading_includes_end_at_the_first_other_word() {
