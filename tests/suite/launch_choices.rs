@@ -11,6 +11,7 @@ pub fn trials() -> Vec<Trial> {
         trial("launches::dealt_children".into(), dealt_children),
         trial("launches::children_done_at_once".into(), children_done_at_once),
         trial("launches::pooled_children".into(), pooled_children),
+        trial("launches::launches_that_fail".into(), launches_that_fail),
         trial("launches::blocks_that_add_up".into(), blocks_that_add_up),
     ]
 }
@@ -260,4 +261,52 @@ fn blocks_that_add_up() -> Outcome {
         (true, false) => Ok(()),
         found => Err(format!("{found:?}").into()),
     }
+}
+
+/// A launch without blocks does nothing where children may overlap, unless the parent looks at errors.
+fn launches_that_fail() -> Outcome {
+    let of = |child: &str, looks: &str| {
+        format!(
+            "#include <stdio.h>
+            __global__ void child(int *sum, int n) {{ {child} if (threadIdx.x < n) atomicAdd(sum, 1); }}
+            __global__ void parent(int *sum) {{
+                int n = threadIdx.x % 3 ? 0 : threadIdx.x;
+                child<<<(n + 63) / 64, 64>>>(sum, n);
+                {looks}
+            }}
+            int main() {{
+                int found, *sum;
+                cudaMalloc(&sum, sizeof found);
+                cudaMemset(sum, 0, sizeof found);
+                parent<<<1, 64>>>(sum);
+                cudaMemcpy(&found, sum, sizeof found, cudaMemcpyDeviceToHost);
+                printf(\"%d\\n\", found);
+                return 0;
+            }}"
+        )
+    };
+    let barrier = "__syncthreads();";
+    let asks = "if (cudaGetLastError() == cudaErrorInvalidConfiguration) atomicAdd(sum, 1000);";
+    let cases = [
+        ("fast", of("", ""), 693, false),
+        ("fast", of(barrier, ""), 693, false),
+        ("off", of("", ""), 693, true),
+        ("off", of("", asks), 43_693, false),
+        ("fast", of("", asks), 43_693, false),
+    ];
+    for (level, source, sum, fails) in cases {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let path = folder.path().join("parents.cdp");
+        std::fs::write(&path, source).map_err(|error| error.to_string())?;
+        let mut command = cdpc();
+        command.args(["run", "--device", "cpu", "-O3", "--flaunch-opt", level]);
+        let output = command.arg(&path).output();
+        let output = output.map_err(|error| error.to_string())?;
+        let said =
+            String::from_utf8_lossy(&output.stderr).contains("cudaErrorInvalidConfiguration");
+        if output.stdout != format!("{sum}\n").as_bytes() || said != fails {
+            return Err(format!("{level}, {fails}: {output:?}").into());
+        }
+    }
+    Ok(())
 }

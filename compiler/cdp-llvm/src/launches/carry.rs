@@ -367,6 +367,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             apart: plan.lone || queued_alone(plan) && queued > INLINED_QUEUES,
             lone: plan.lone,
             late: plan.late,
+            unasked: plan.unasked,
             single: alone_in_warp(plan),
             one: plan.single && plan.flat && plan.site.in_null_stream(),
             gather: gather.map(|gather| (gather, calls)),

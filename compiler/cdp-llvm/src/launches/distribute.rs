@@ -125,6 +125,13 @@ impl Site<'_, '_> {
                 text.line("br label %launch");
             }
             (None, Mode::Independent { .. }) if self.gather.is_some() => {
+                if self.unasked {
+                    let fails = fails(&mut text);
+                    text.line(&format!("br i1 {fails}, label %nothing, label %something"));
+                    text.label("nothing");
+                    text.line("ret i32 0");
+                    text.label("something");
+                }
                 self.valid(None, &mut text);
                 if !self.single {
                     text.line("%mask = call i32 @llvm.nvvm.activemask()");
@@ -282,11 +289,14 @@ impl Site<'_, '_> {
         let limit = self.limit(child, text);
         let little = text.set(&format!("icmp ule i32 %turns, {limit}"));
         let small = text.set(&format!("and i1 {fits}, {little}"));
-        match self.late {
-            // A lane without a launch has a child of no threads.
-            true => text.line(&format!("%small = select i1 %wanted, i1 {small}, i1 true")),
-            false => text.line(&format!("%small = and i1 {small}, true")),
+        // A lane without a launch has a child of no threads.
+        let mut launches = if self.late { "%wanted".into() } else { "true".to_string() };
+        if self.unasked && self.mode != Mode::InOrder {
+            let fails = fails(text);
+            let does = text.set(&format!("xor i1 {fails}, true"));
+            launches = text.all(&[launches, does]);
         }
+        text.line(&format!("%small = select i1 {launches}, i1 {small}, i1 true"));
         if timed && self.mode != Mode::InOrder {
             text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
         }
@@ -524,6 +534,24 @@ impl Site<'_, '_> {
         text.label("out");
         text.line("ret i32 0");
     }
+}
+
+/// Whether a launch fails by its configuration, whatever is launched: lanes of a warp that are at such a launch while others
+/// wait for a queue may never come back (`launch-optimiser-measured.md`).
+fn fails(text: &mut Text) -> String {
+    const MOST: [(&str, u32); 6] = [
+        ("gx", i32::MAX as u32),
+        ("gy", 65_535),
+        ("gz", 65_535),
+        ("bx", 1024),
+        ("by", 1024),
+        ("bz", 64),
+    ];
+    let mut fits: Vec<String> = MOST.iter().map(|(name, most)| within(text, name, *most)).collect();
+    let threads = product(text, ["bx", "by", "bz"]);
+    fits.push(text.set(&format!("icmp ule i64 {threads}, 1024")));
+    let fits = text.all(&fits);
+    text.set(&format!("xor i1 {fits}, true"))
 }
 
 /// The fire-and-forget stream.

@@ -139,6 +139,8 @@ struct Plan<'ctx> {
     repeatable: bool,
     /// Whether the launch moves to the kernel's end.
     late: bool,
+    /// Whether nobody looks at the launch's error.
+    unasked: bool,
     /// Whether one thread of a block launches, always the same.
     single: bool,
     /// Whether each lane of a warp comes to it for itself alone, as lanes at different times must ([`together`]).
@@ -413,6 +415,8 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 true => self.gather(&site, child),
                 false => None,
             };
+            let call = View::instruction(raw::instruction(site.call));
+            let unasked = facts.looks_at_errors.is_none() && call.users().is_empty();
             let child_kernel = site.kernel().filter(|_| sequence.is_some());
             let (unordered, told) = match child_kernel.and_then(|child| self.unordered(child)) {
                 Some(Ok(shape)) => (Some(shape), None),
@@ -433,6 +437,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 queued,
                 repeatable,
                 late: false,
+                unasked,
                 single,
                 lone: lone && sequence.is_some(),
                 sequence,

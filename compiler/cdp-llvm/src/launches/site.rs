@@ -28,6 +28,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub name: String,
     pub kernel: String,
     pub arguments: Vec<Argument>,
+    /// Nobody looks at the launch's error: one that fails does nothing.
+    pub unasked: bool,
     /// Which of the grid's and the block's dimensions are the same in every lane.
     pub uniform: [bool; 6],
     pub mode: Mode,
