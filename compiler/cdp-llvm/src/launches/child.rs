@@ -11,7 +11,7 @@ use inkwell::values::FunctionValue;
 use super::calls::{Callee, callee};
 use super::guard::{self, Guard};
 use super::stride::strides;
-use super::waiting::check_waiting;
+use super::waiting::{check_waiting, only_searches};
 use crate::kernel::PTX_KERNEL;
 use crate::raw::view::{Block, View, kernel_body};
 
@@ -104,7 +104,7 @@ pub(super) fn child<'ctx>(kernel: FunctionValue<'ctx>) -> Result<Child<'ctx>, St
         used,
         guard,
         most_threads,
-        loops: has_loops(view) && !strides,
+        loops: has_loops(view) && !strides && !only_searches(view),
         strides,
         instructions: blocks.iter().map(|block| block.instructions().len()).sum(),
         sums: false,

@@ -2,10 +2,12 @@
 //! somebody else does the work of both. An analysis.
 //!
 //! Legality. A thread that waits goes round in a loop whose branches depend on what an atomic operation or a volatile
-//! access in it found. Two kinds of such loops end whatever others do: those that try a compare-and-swap again with what
-//! it found, since another thread was successful each time; and those that count and come to the end of their count on
+//! access in it found. Three kinds of such loops end whatever others do: those that try a compare-and-swap again with what
+//! it found, since another thread was successful each time; those that look for a free place of a table ([`inserts`]); and those that count and come to the end of their count on
 //! every way round ([`Loop::counts`]), where what was found decides no way out. What is found may decide anything
 //! else in them: `for (e = begin; e < end; e += 32) if (atomicExch(&seen[e], 1) == 0) ...`.
+
+mod inserts;
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,12 +38,35 @@ pub(super) fn check_waiting(function: View<'_>) -> Result<(), String> {
                 Decides::Nothing => break,
                 Decides::Turns if found.counts() => {}
                 _ if retries(instruction) => break,
+                _ if inserts::is_insertion(instruction, &found, function) => {}
                 _ => return Err("may wait for another thread in a loop".into()),
             }
             round = found.inner(block);
         }
     }
     Ok(())
+}
+
+/// Whether the only loops of a function, which calls none, are searches for a free place of a table: these are short.
+pub(super) fn only_searches(function: View<'_>) -> bool {
+    let before = entries(function);
+    let mut covered = HashSet::new();
+    for instruction in function.instructions() {
+        if instruction.callee().is_some_and(|called| matches!(callee(called), Callee::Defined(_))) {
+            return false;
+        }
+        let is_swap = instruction.opcode() == Some(LLVMOpcode::LLVMAtomicCmpXchg);
+        let block = instruction.block().filter(|_| is_swap);
+        let round = block.and_then(|block| Loop::around(block, None, &before));
+        if let Some(found) = round
+            && inserts::is_insertion(instruction, &found, function)
+        {
+            covered.extend(found.blocks);
+        }
+    }
+    let alone = |block: &Block<'_>| Loop::around(*block, None, &before).is_none();
+    !covered.is_empty()
+        && function.blocks().iter().all(|block| covered.contains(block) || alone(block))
 }
 
 fn entries(function: View<'_>) -> Before<'_> {

@@ -159,3 +159,89 @@ fn who_swaps_again_with_what_was_found_makes_progress() {
     assert!(!waits(&swap("%found")));
     assert!(waits(&swap("0")));
 }
+
+/// A table at `%p`: from one place to the next until the swap is successful, or the key is there.
+const TABLE: &str = "e: br label %l
+         l: %h = phi i32 [ 0, %e ], [ %g, %next ]
+         %at = getelementptr i32, ptr %p, i32 %h
+         %pair = cmpxchg ptr %at, i32 -1, i32 %n monotonic monotonic
+         %found = extractvalue { i32, i1 } %pair, 0
+         %won = icmp eq i32 %found, -1
+         %same = icmp eq i32 %found, %n
+         LEAVES
+         next: %m = add i32 %h, 1
+         %g = and i32 %m, 1023
+         br label %l
+         x: BEHIND
+         br label %y
+         y: ret void";
+
+/// Whether a thread of it waits that leaves the loop so, and does this then.
+fn inserted(leaves: &str, behind: &str) -> bool {
+    waits(&TABLE.replace("LEAVES", leaves).replace("BEHIND", behind))
+}
+
+const EITHER: &str = "%done = or i1 %won, %same\n br i1 %done, label %x, label %next";
+const WON: &str = "br i1 %won, label %x, label %rest\n rest: br i1 %same, label %y, label %next";
+
+#[test]
+fn who_looks_for_a_free_place_waits_for_nobody() {
+    assert!(!inserted(EITHER, ""));
+    assert!(!inserted(
+        "%done = select i1 %won, i1 true, i1 %same\n br i1 %done, label %x, label %next",
+        ""
+    ));
+    let goes_on = "%w = xor i1 %won, true\n %s = xor i1 %same, true\n %on = and i1 %w, %s\n br i1 %on, label %next, label %x";
+    assert!(!inserted(goes_on, ""));
+    assert!(!inserted(WON, ""));
+    // Who got a place writes elsewhere.
+    assert!(!inserted(WON, "store i32 3, ptr %q"));
+    assert!(!inserted(WON, "%v = atomicrmw add ptr %q, i32 1 monotonic"));
+}
+
+#[test]
+fn a_place_may_not_become_free() {
+    // By who got it: a lock.
+    assert!(inserted(WON, "store i32 -1, ptr %p"));
+    assert!(inserted(WON, "%v = atomicrmw xchg ptr %p, i32 -1 monotonic"));
+    // By anybody: it could be whose turn it is.
+    assert!(inserted(EITHER, "store i32 3, ptr %q"));
+    assert!(inserted(EITHER, "%v = cmpxchg ptr %q, i32 3, i32 -1 monotonic monotonic"));
+    assert!(!inserted(EITHER, "%v = cmpxchg ptr %q, i32 -1, i32 3 monotonic monotonic"));
+    // What is called may do so.
+    assert!(inserted(WON, "call void @f(ptr %q, ptr %p, i32 0)"));
+}
+
+#[test]
+fn who_gets_a_place_must_leave() {
+    assert!(inserted("br i1 %same, label %x, label %next", ""));
+    assert!(inserted("%both = and i1 %won, %same\n br i1 %both, label %x, label %next", ""));
+    // What each thread wants is another number: its turn.
+    let key = |free: &str| {
+        let leaves = "br i1 %won, label %x, label %next";
+        let text = TABLE.replace("LEAVES", leaves).replace("BEHIND", "");
+        waits(
+            &text
+                .replace("i32 -1, i32 %n monotonic", &format!("i32 {free}, i32 %n monotonic"))
+                .replace("%found, -1", &format!("%found, {free}")),
+        )
+    };
+    assert!(key("%n"));
+    assert!(!key("7"));
+    // One that does not move on wants it to become free.
+    let stays = TABLE.replace("LEAVES", WON).replace("BEHIND", "").replace("ptr %at,", "ptr %p,");
+    assert!(waits(&stays));
+    // Ways round that do not ask.
+    assert!(waits(
+        "e: br label %l
+         l: %h = phi i32 [ 0, %e ], [ %g, %l ], [ %g, %ask ]
+         %g = add i32 %h, 1
+         %at = getelementptr i32, ptr %p, i32 %h
+         %pair = cmpxchg ptr %at, i32 0, i32 7 monotonic monotonic
+         %won = extractvalue { i32, i1 } %pair, 1
+         %c = icmp eq i32 %n, 3
+         br i1 %c, label %l, label %ask
+         ask: br i1 %won, label %x, label %l
+         x: ret void"
+    ));
+}
