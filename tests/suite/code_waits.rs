@@ -1,5 +1,6 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
-//! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other. Each
+//! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, numbers
+//! of a few bytes, polynomials. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -8,7 +9,7 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 7] = [
+    let tests: [(&str, fn() -> Outcome); 9] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -16,6 +17,8 @@ pub fn trials() -> Vec<Trial> {
         ("what_nobody_writes_is_read_so_everywhere", reads),
         ("loops_that_wait_and_work_have_registers", waiting),
         ("rows_that_are_read_side_by_side_have_warps", rows),
+        ("turns_that_ask_what_they_load_follow_each_other", asked),
+        ("polynomials_are_not_sums", polynomials),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -133,4 +136,32 @@ fn rows() -> Outcome {
     let parameters = "const int *start, const int *c, const float *v, const float *x, float *y";
     expect(&ptx(parameters, &body("threadIdx.y", "threadIdx.x"))?, &[(".maxnreg", 0)])?;
     expect(&ptx(parameters, &body("threadIdx.x", "threadIdx.y"))?, &[(".maxnreg", 1)])
+}
+
+/// Bytes of a number one after another, five at most: each has a place of its own. Not where twelve may follow.
+fn asked() -> Outcome {
+    let body = |last: u32| {
+        format!(
+            "    const unsigned char *p = in + threadIdx.x * n, *end = p + n;\n    unsigned sum = 0;\n    while (p < end) {{\n        \
+             unsigned value = 0;\n        int shift = 0;\n        while (p < end) {{\n            unsigned char b = *p++;\n            \
+             value |= (unsigned)(b & 0x7f) << (shift & 31);\n            if (!(b & 0x80)) break;\n            shift += 7;\n            \
+             if (shift > {last}) break;\n        }}\n        sum += value;\n    }}\n    o[threadIdx.x] = sum;"
+        )
+    };
+    let parameters = "const unsigned char *in, unsigned *o, int n";
+    expect(&ptx(parameters, &body(28))?, &[("ld.global", 5)])?;
+    expect(&ptx(parameters, &body(80))?, &[("ld.global", 1)])
+}
+
+/// Each turn multiplies what the one before made: four together as nvcc's, and as many registers as ptxas likes; eight, and 64 registers, of a sum.
+fn polynomials() -> Outcome {
+    let body = |turn: &str| {
+        format!(
+            "    float v = 0, x = o[threadIdx.x];\n    for (int k = 0; k < n; k++) v = {turn};\n    o[threadIdx.x] = v;"
+        )
+    };
+    let parameters = "const float *__restrict__ c, float *o, int n";
+    let known = [("ld.global.nc", 7), (".maxnreg", 0)];
+    expect(&ptx(parameters, &body("v * x + c[k]"))?, &known)?;
+    expect(&ptx(parameters, &body("v + c[k] * x"))?, &[("ld.global.nc", 9), (".maxnreg", 1)])
 }

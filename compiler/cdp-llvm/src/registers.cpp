@@ -72,7 +72,8 @@ bool isOf(const Value *Place, unsigned Space) {
   return getUnderlyingObject(Place)->getType()->getPointerAddressSpace() == Space || Place->getType()->getPointerAddressSpace() == Space;
 }
 
-/// Whether a turn loads, computes with floats, and adds up or stores, without waiting for other threads. Where it does wait, only if
+/// Whether a turn loads, computes with floats, and adds up or stores, without waiting for other threads. What is multiplied before something is
+/// added to it, as by Horner's scheme, waits for itself (doubles gain all the same). Where it does wait, only if
 /// it keeps many sums, which are work enough for the while, or goes on through global memory, reading and writing, as from plane to plane
 /// of a volume: of these there are few threads mostly.
 bool loadsAndSums(const Loop &L) {
@@ -96,7 +97,7 @@ bool loadsAndSums(const Loop &L) {
         continue;
       Floats |= isa<BinaryOperator>(I) || isSum(&I);
       if (const auto *Kept = dyn_cast<PHINode>(&I); Kept && Block == L.getHeader() && L.getLoopLatch())
-        Sums += isSum(Kept->getIncomingValueForBlock(L.getLoopLatch()));
+        Sums += isSum(Kept->getIncomingValueForBlock(L.getLoopLatch())) && (I.getType()->isDoubleTy() || addsUp(*Kept, L));
     }
   bool Works = Sums >= ManySums || (Reads && Writes);
   return Loads && Floats && (Results || Sums) && (Waits ? Works : Branches <= MostBranches);

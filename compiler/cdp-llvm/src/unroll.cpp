@@ -21,7 +21,6 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -59,6 +58,8 @@ constexpr unsigned DeepLoop = 3;
 constexpr unsigned KnownPartSize = 250;
 /// Most turns of a loop that is unrolled in full, though it may have fewer, where a turn reads much of shared memory.
 constexpr unsigned WindowTurns = 2;
+/// Most turns of a loop that is unrolled in full, though each asks what it loads whether there is another one, and most instructions of these.
+constexpr unsigned MostAskedTurns = 8, MostOfAskedTurns = 120;
 /// For loops that are measured otherwise.
 constexpr unsigned NoThreshold = std::numeric_limits<unsigned>::max();
 /// Instructions that may be spent on the number of turns before the loop, if there is no division.
@@ -204,21 +205,20 @@ unsigned requestsOf(const Loop &L) {
 }
 
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
-/// way. By eight where one or two loads wait for nothing and feed sums of floats, which otherwise wait for each other,
-/// unless the loop is in another one, as those over the taps of a filter are: such often have few turns. Where a turn stores and
-/// adds nothing up, its loads wait for the store before it, also in the up to seven turns that would be left over. By two where a turn has
+/// way. By eight where one or two loads wait for nothing and feed sums of floats (`addsUp`), which otherwise wait for each other,
+/// unless the loop is in another one, as those over the taps of a filter are: such often have few turns. Where a turn adds nothing up, each waits
+/// for the one before, or its loads for the store before it, also in the up to seven turns that would be left over. By two where a turn has
 /// many loads and stores, more of which do not get under way at once (compiler/docs/device-speed.md), and then no more
 /// by ptxas either.
 unsigned partCount(const Loop &L) {
   unsigned Loads = 0, Stores = 0, Carried = 0;
-  bool Floats = false, Sums = false, Waits = false;
+  bool Sums = false, Waits = false;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
       bool Goes = isa<PHINode>(I) && Block == L.getHeader();
       Carried += Goes;
-      Sums |= Goes && I.getType()->isFloatTy();
+      Sums |= Goes && I.getType()->isFloatTy() && addsUp(cast<PHINode>(I), L);
       Stores += isa<StoreInst>(I);
-      Floats |= I.getType()->isFloatTy() && (isa<BinaryOperator>(I) || isa<CallBase>(I));
       Waits |= I.getType()->isDoubleTy();
       if (loads(I)) {
         Loads++;
@@ -227,7 +227,7 @@ unsigned partCount(const Loop &L) {
     }
   if (Loads >= ManyLoads)
     return Stores ? FewCount : PartCount;
-  bool Many = Loads && Floats && (Sums || !Stores) && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
+  bool Many = Loads && Sums && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
               requestsOf(L) <= FewRequests;
   return Many ? ManyCount : PartCount;
 }
@@ -349,6 +349,22 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   return Limits;
 }
 
+/// Whether a value is computed from what the same turn of a loop loads.
+bool isOfLoad(const Value &Of, const Loop &L) {
+  const auto *I = dyn_cast<Instruction>(&Of);
+  return I && L.contains(I) && !isa<PHINode>(I) && (loads(*I) || !numbersOf(*I, L).empty());
+}
+
+/// Whether a turn goes on or not by what it loads, as where the bytes of a number of few bytes are read one after another.
+bool asksWhatItLoads(const Loop &L) {
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  return any_of(Exiting, [&](const BasicBlock *Block) {
+    const auto *Branch = dyn_cast<BranchInst>(Block->getTerminator());
+    return Branch && Branch->isConditional() && isOfLoad(*Branch->getCondition(), L);
+  });
+}
+
 /// Whether a loop copies to a tile in shared memory, and is in no other one: elsewhere there is work to do while loads are on their way.
 bool fillsTile(const Loop &L) { return L.isOutermost() && copiesToShared(L); }
 
@@ -421,6 +437,11 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
   Turns Turn(L, Known.Evolution);
   auto Limits = limits(L, Turn.Count, Known, FullOnly);
   Limits.UpperBound |= Turn.Most && Turn.Most <= WindowTurns && readsMuchShared(L);
+  if (!Turn.Count && Turn.Most && Turn.Most <= MostAskedTurns && L.isInnermost() && asksWhatItLoads(L)) {
+    Limits.UpperBound = true;
+    Limits.MaxUpperBound = MostAskedTurns;
+    Limits.Threshold = MostOfAskedTurns;
+  }
   if (!Turn.Count && Turn.Most && Turn.Most <= MostTurnsOfArray && walksLocals(L, Known.Evolution)) {
     Limits.UpperBound = true;
     Limits.MaxUpperBound = MostTurnsOfArray;
@@ -468,39 +489,6 @@ LoopUnrollResult unroll(Loop &L, Facts &Known, bool FullOnly) {
 
 } // namespace
 
-Value *countTurns(const Loop &L) {
-  BasicBlock *Header = L.getHeader(), *Latch = L.getLoopLatch();
-  IRBuilder<> Build(Header, Header->begin());
-  auto *Turn = Build.CreatePHI(Build.getInt32Ty(), 2);
-  Build.SetInsertPoint(Latch->getTerminator());
-  Value *Next = Build.CreateAdd(Turn, Build.getInt32(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-  Turn->addIncoming(Build.getInt32(0), L.getLoopPreheader());
-  Turn->addIncoming(Next, Latch);
-  return Next;
-}
-
-SmallVector<const Instruction *, 4> numbersOf(const Instruction &Load, const Loop &L) {
-  SmallVector<const Instruction *, 4> Numbers;
-  SmallVector<const Value *, 8> Work(Load.operand_values());
-  SmallPtrSet<const Value *, 16> Seen;
-  while (!Work.empty()) {
-    const auto *Part = dyn_cast<Instruction>(Work.pop_back_val());
-    if (!Part || !L.contains(Part) || isa<PHINode>(Part) || !Seen.insert(Part).second)
-      continue;
-    if (loads(*Part))
-      Numbers.push_back(Part);
-    else
-      append_range(Work, Part->operand_values());
-  }
-  return Numbers;
-}
-
-bool loads(const Instruction &I) {
-  const auto *Call = dyn_cast<CallBase>(&I);
-  const auto *Asm = Call ? dyn_cast<InlineAsm>(Call->getCalledOperand()) : nullptr;
-  return Asm ? Asm->getAsmString().starts_with("ld.") : isa<LoadInst>(I);
-}
-
 bool walksLocals(const Loop &L, ScalarEvolution &Evolution) {
   bool Walks = false;
   uint64_t Places = 0;
@@ -522,28 +510,6 @@ bool walksLocals(const Loop &L, ScalarEvolution &Evolution) {
       Walks |= !L.isLoopInvariant(Place);
     }
   return Walks;
-}
-
-bool isOfBlock(const Value &V) {
-  if (const auto *A = dyn_cast<Argument>(&V))
-    return A->getParent()->getCallingConv() == CallingConv::PTX_Kernel;
-  const auto *Call = dyn_cast<IntrinsicInst>(&V);
-  if (!Call)
-    return isa<Constant>(V);
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return true;
-  default:
-    return false;
-  }
 }
 
 PreservedAnalyses UnrollForDevice::run(Function &F, FunctionAnalysisManager &AM) {

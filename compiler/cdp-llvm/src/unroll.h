@@ -3,7 +3,7 @@
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
 // last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),
-// roots (late.cpp), and what is inlined (inline.cpp).
+// roots (late.cpp), and what is inlined (inline.cpp). What several of them ask of a loop is in loops.cpp.
 
 #pragma once
 
@@ -192,6 +192,10 @@ bool isOfBlock(const llvm::Value &V);
 
 /// A load, or PTX that is one, as `__ldg` is.
 bool loads(const llvm::Instruction &I);
+
+/// Whether a value that goes from turn to turn of a loop is a sum, to which each turn adds; one that is multiplied first, as of Horner's scheme,
+/// is none.
+bool addsUp(const llvm::PHINode &Kept, const llvm::Loop &L);
 
 /// What the address of a load in a loop is computed from that the loop loads itself.
 llvm::SmallVector<const llvm::Instruction *, 4> numbersOf(const llvm::Instruction &Load, const llvm::Loop &L);
