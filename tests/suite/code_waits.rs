@@ -1,6 +1,6 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
-//! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, numbers
-//! of a few bytes, polynomials. Each
+//! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, ways back
+//! of loops, numbers of a few bytes, polynomials. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 9] = [
+    let tests: [(&str, fn() -> Outcome); 11] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -17,6 +17,8 @@ pub fn trials() -> Vec<Trial> {
         ("what_nobody_writes_is_read_so_everywhere", reads),
         ("loops_that_wait_and_work_have_registers", waiting),
         ("rows_that_are_read_side_by_side_have_warps", rows),
+        ("loops_go_back_where_their_condition_holds", back),
+        ("words_of_tiles_are_read_before_their_products", products),
         ("turns_that_ask_what_they_load_follow_each_other", asked),
         ("polynomials_are_not_sums", polynomials),
     ];
@@ -136,6 +138,47 @@ fn rows() -> Outcome {
     let parameters = "const int *start, const int *c, const float *v, const float *x, float *y";
     expect(&ptx(parameters, &body("threadIdx.y", "threadIdx.x"))?, &[(".maxnreg", 0)])?;
     expect(&ptx(parameters, &body("threadIdx.x", "threadIdx.y"))?, &[(".maxnreg", 1)])
+}
+
+/// Also where what follows the loop stands elsewhere: no branch out of it with one back behind.
+fn back() -> Outcome {
+    let body = "    unsigned c = threadIdx.x;\n    if (c >= columns) return;\n    float sum = 0;\n    \
+                for (unsigned r = 0; r < rows; ++r) sum += __ldg(&in[r * columns + c]);\n    \
+                for (unsigned r = 0; r < rows; ++r) o[r * columns + c] = (in[r * columns + c] - sum) * 2;";
+    let parameters =
+        "const float *__restrict__ in, float *__restrict__ o, unsigned rows, unsigned columns";
+    let text = ptx(parameters, body)?;
+    for (at, _) in text.match_indices("bra.uni") {
+        let label = text[at..].split_once('$').and_then(|(_, name)| name.split_once(';'));
+        let name = label.ok_or("a branch to nowhere")?.0;
+        if text[..at].contains(&format!("${name}:")) {
+            return Err(format!("back without a condition to {name}:\n{text}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Eight by eight products of words of two tiles: the second word of a row is read behind the first product; with three by three not.
+fn products() -> Outcome {
+    let body = |size: u32| {
+        format!(
+            "    __shared__ float s[1024], u[1024];\n    int t = threadIdx.x;\n    s[t] = a[t]; u[t] = b[t];\n    __syncthreads();\n    \
+             float x[{size}], y[{size}], sum[{size}][{size}] = {{}};\n    for (int i = 0; i < {size}; i++) {{ x[i] = s[t / 16 + 16 * i]; y[i] = u[t % 16 + 16 * i]; }}\n    \
+             for (int i = 0; i < {size}; i++) for (int j = 0; j < {size}; j++) sum[i][j] = x[i] * y[j] + a[i];\n    \
+             for (int i = 0; i < {size}; i++) for (int j = 0; j < {size}; j++) o[(t * {size} + i) * {size} + j] = sum[i][j];"
+        )
+    };
+    for (size, late) in [(8, true), (3, false)] {
+        let text = ptx(
+            "const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ o",
+            &body(size),
+        )?;
+        let (first, last) = (text.find("fma.rn"), text.rfind("ld.shared"));
+        if (first < last) != late {
+            return Err(format!("{size}:\n{text}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Bytes of a number one after another, five at most: each has a place of its own. Not where twelve may follow.

@@ -180,6 +180,45 @@ public:
 
 char WritePlaces::ID;
 
+/// Has loops go back where their condition holds. Where what follows a loop stands elsewhere, instruction selection writes a branch for what
+/// holds and one behind it: with the one back behind the other, ptxas does not unroll the loop (compiler/docs/device-speed.md).
+bool goBackIf(const LoopInfo &Loops) {
+  bool Changed = false;
+  for (const Loop *L : Loops.getLoopsInPreorder()) {
+    BasicBlock *Latch = L->getLoopLatch();
+    auto *Back = Latch ? dyn_cast<BranchInst>(Latch->getTerminator()) : nullptr;
+    auto *Leaves = Back && Back->isConditional() ? dyn_cast<ICmpInst>(Back->getCondition()) : nullptr;
+    if (!Leaves || !Leaves->hasOneUse() || Back->getSuccessor(1) != L->getHeader())
+      continue;
+    Leaves->setPredicate(Leaves->getInversePredicate());
+    Back->swapSuccessors();
+    Changed = true;
+  }
+  return Changed;
+}
+
+/// Gives code the order that ptxas makes the most of, behind all that brings it into another one.
+class OrderForPtxas : public FunctionPass {
+public:
+  static char ID;
+
+  OrderForPtxas() : FunctionPass(ID) {}
+
+  bool runOnFunction(Function &F) override {
+    if (F.hasOptNone())
+      return false;
+    bool Changed = goBackIf(getAnalysis<LoopInfoWrapperPass>().getLoopInfo());
+    return readLate(F) || Changed;
+  }
+
+  void getAnalysisUsage(AnalysisUsage &Usage) const override {
+    Usage.addRequired<LoopInfoWrapperPass>();
+    Usage.setPreservesCFG();
+  }
+};
+
+char OrderForPtxas::ID;
+
 /// What ptxas takes wrongly at every level: barriers that lanes come to apart (barriers.cpp), and products in halves (halves.cpp).
 class AvoidFaults : public FunctionPass {
 public:
@@ -210,8 +249,10 @@ public:
     const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(P->getPassID());
     StringRef Name = Info ? Info->getPassArgument() : "";
     // The last one in front of instruction selection, at every level.
-    if (Name == "stack-protector")
+    if (Name == "stack-protector") {
       legacy::PassManager::add(new AvoidFaults());
+      legacy::PassManager::add(new OrderForPtxas());
+    }
     if (Info && is_contained(Dropped, Name)) {
       delete P;
       return;

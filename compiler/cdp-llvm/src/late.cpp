@@ -1,4 +1,4 @@
-// Roots that are taken where they are asked for.
+// Roots that are taken, and shared memory that is read, where they are asked for.
 //
 // ptxas makes a question of each, whether its operand is one of the few that take more than the usual instructions, and so a new block,
 // across which it does not move what stands before and behind. In front of another question, as that for large angles of a cosine, a root
@@ -6,9 +6,15 @@
 // after another instead of beside each other. nvcc has the root behind the cosine. LLVM moves down what some ways do not need
 // (`machine-sink`), and leaves alone what all come to. Divisions, of which ptxas makes questions too, gain nothing
 // (compiler/docs/device-speed.md).
+//
+// ptxas orders instructions anew, but chooses registers by what it finds. Of a tile's products `x[i] * y[j]`, for all `i` and `j`, of words that were
+// read before the first of them it finds sixteen that are kept from the beginning, and has more registers in each other's way than where each
+// is read in front of the first product that it is in, as in nvcc's PTX. Of vectors, which are several of these words, some products gain
+// and others lose, and of words that are used once none gains (compiler/docs/device-speed.md).
 
 #include "unroll.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
@@ -82,4 +88,42 @@ PreservedAnalyses RootsLate::run(Function &F, FunctionAnalysisManager &AM) {
     Changed = true;
   }
   return keptAfter(Changed);
+}
+
+/// Moves reads of shared memory to where each is first used, or in front of a write or of what ends the block.
+static bool readLate(BasicBlock &Block) {
+  constexpr unsigned Shared = 3, ManyUses = 8;
+  // From the end, so that a read that is moved does not stand between another one and where that goes.
+  SmallVector<std::pair<LoadInst *, Instruction *>, 32> Moves;
+  DenseMap<const Value *, Instruction *> FirstUse;
+  Instruction *Write = Block.getTerminator();
+  for (Instruction &I : reverse(Block)) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    if (Load && Load->isSimple() && Load->getPointerAddressSpace() == Shared && Load->getType()->isFloatTy() && Load->hasNUsesOrMore(ManyUses)) {
+      Instruction *Use = FirstUse.lookup(Load);
+      Moves.emplace_back(Load, Use ? Use : Write);
+    }
+    if (I.mayWriteToMemory()) {
+      Write = &I;
+      FirstUse.clear();
+    }
+    if (!isa<PHINode>(I))
+      for (const Value *Operand : I.operand_values())
+        if (isa<LoadInst>(Operand))
+          FirstUse[Operand] = &I;
+  }
+  bool Changed = false;
+  for (auto [Load, To] : Moves)
+    if (Load->getNextNode() != To) {
+      Load->moveBefore(To->getIterator());
+      Changed = true;
+    }
+  return Changed;
+}
+
+bool readLate(Function &F) {
+  bool Changed = false;
+  for (BasicBlock &Block : F)
+    Changed |= readLate(Block);
+  return Changed;
 }

@@ -3,7 +3,7 @@
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
 // last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),
-// roots (late.cpp), and what is inlined (inline.cpp). What several of them ask of a loop is in loops.cpp.
+// roots and reads of shared memory (late.cpp), and what is inlined (inline.cpp). What several of them ask of a loop is in loops.cpp.
 
 #pragma once
 
@@ -115,6 +115,9 @@ struct KeepChains : llvm::PassInfoMixin<KeepChains> {
 struct RootsLate : llvm::PassInfoMixin<RootsLate> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
+
+/// Reads words of shared memory that many products share where the first of them is.
+bool readLate(llvm::Function &F);
 
 /// Removes stores of values that were loaded from the same place.
 struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
