@@ -20,6 +20,7 @@ const FILES: &[&str] = &[
     "src/ifs.cpp",
     "src/inline.cpp",
     "src/join.cpp",
+    "src/large.cpp",
     "src/latch.cpp",
     "src/late.cpp",
     "src/launches/added/added.cpp",
@@ -61,6 +62,7 @@ fn main() {
         println!("cargo::rerun-if-changed={file}");
     }
     println!("cargo::rerun-if-changed=src/launches/stack/own.h");
+    println!("cargo::rerun-if-changed=src/large.h");
     println!("cargo::rerun-if-changed=src/matrices.h");
     println!("cargo::rerun-if-changed=src/places.h");
     println!("cargo::rerun-if-changed=src/registers.h");

@@ -12,7 +12,6 @@ pub fn trials() -> Vec<Trial> {
     if cfg!(unix) {
         tests.push(("broken_tools_are_not_replaced", broken_tools));
         tests.push(("out_of_memory_is_exit_3", memory));
-        tests.push(("time_of_long_sums", long_sums));
     }
     if cfg!(target_os = "linux") {
         tests.push(("memory_of_a_long_kernel", long_kernel));
@@ -119,7 +118,7 @@ fn memory() -> Outcome {
 
 /// The most memory of a process in kilobytes, as it says itself at its end: who looks from outside misses the most of one
 /// that is soon done.
-fn peak_kilobytes(mut command: std::process::Command) -> Result<u64, Failed> {
+pub(crate) fn peak_kilobytes(mut command: std::process::Command) -> Result<u64, Failed> {
     let folder = folder()?;
     let file = folder.path().join("peak");
     let done = run_limited(command.env(PEAK_FILE, &file), Duration::from_secs(300))?;
@@ -220,37 +219,6 @@ fn long_chain(before: u64) -> Outcome {
         }
     }
     many_kernels()
-}
-
-/// A kernel of sums of up to 500 parts takes seconds of the processor, by which the system ends it: with each sum compared with
-/// each before it, it was half a minute.
-#[cfg(unix)]
-fn long_sums() -> Outcome {
-    let folder = folder()?;
-    let mut program = String::from("__global__ void k(int *a) {\n  int s = 0;\n");
-    for number in 0..500 {
-        program += &format!("  s += atomicAdd(&a[{number}], s); atomicMax(a + s, {number});\n");
-    }
-    program += "  a[0] = s;\n}\n";
-    let file = write(&folder, "sums.cdp", &program)?;
-    let output = path(&folder, "a.ptx");
-    let executable = std::env::current_exe().map_err(|error| error.to_string())?;
-    let script = format!(
-        "ulimit -t 12; exec {} build -O3 --emit ptx {file} -o {output}",
-        executable.display()
-    );
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &script]).env("CDP_TESTS_AS_CDPC", "1");
-    let done = run_limited(&mut command, Duration::from_secs(300))?;
-    if !done.status.success() {
-        return Err(format!("{}\n{}", done.status, text(&done.stderr)).into());
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn long_sums() -> Outcome {
-    Ok(())
 }
 
 /// Tree and IR of the front end are gone while LLVM works: with both, 3,000 kernels took 105 times their text.

@@ -11,6 +11,7 @@ mod capi;
 mod cases;
 mod cli;
 mod cli_limits;
+mod cli_long;
 mod cli_options;
 mod cli_signals;
 mod cli_streams;
@@ -86,6 +87,7 @@ fn main() {
     trials.extend(browser::trials());
     trials.extend(cli::trials());
     trials.extend(cli_limits::trials());
+    trials.extend(cli_long::trials());
     trials.extend(cli_options::trials());
     trials.extend(cli_streams::trials());
     #[cfg(unix)]

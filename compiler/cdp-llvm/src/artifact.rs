@@ -190,6 +190,9 @@ impl LlvmModule {
         if self.watch_host && !device {
             crate::watched::watch(&self.module);
         }
+        if !device && self.opt_level != OptLevel::O0 {
+            raw::spare_large(&self.module, pipeline::most_of_host(self.quick_host));
+        }
         match self.opt_level {
             _ if self.quick_host && !device => self.run_passes(pipeline::QUICK_HOST),
             OptLevel::O0 => self.run_passes("default<O0>"),

@@ -28,6 +28,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
+#include "large.h"
 #include "matrices.h"
 #include "places.h"
 #include "ptxas.h"
@@ -239,21 +240,36 @@ public:
 
 char AvoidFaults::ID;
 
+/// The name of a pass on the command line. It is in the registry once one of its kind was made, that is, when it is added.
+StringRef nameOf(const Pass &P) {
+  const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(P.getPassID());
+  return Info ? Info->getPassArgument() : "";
+}
+
+/// A pass manager that cuts blocks by the last pass in front of instruction selection, which is there at every level.
+class Cutting : public legacy::PassManager {
+public:
+  void add(Pass *P) override {
+    if (nameOf(*P) == "stack-protector")
+      legacy::PassManager::add(createCutPass());
+    legacy::PassManager::add(P);
+  }
+};
+
 /// A pass manager that drops passes of the given command-line names.
 class Selective : public legacy::PassManager {
 public:
   explicit Selective(ArrayRef<const char *> Dropped) : Dropped(Dropped) {}
 
   void add(Pass *P) override {
-    // A pass is in the registry once one of its kind was made, that is, from here on.
-    const PassInfo *Info = PassRegistry::getPassRegistry()->getPassInfo(P->getPassID());
-    StringRef Name = Info ? Info->getPassArgument() : "";
+    StringRef Name = nameOf(*P);
     // The last one in front of instruction selection, at every level.
     if (Name == "stack-protector") {
       legacy::PassManager::add(new AvoidFaults());
       legacy::PassManager::add(new OrderForPtxas());
+      legacy::PassManager::add(createCutPass());
     }
-    if (Info && is_contained(Dropped, Name)) {
+    if (is_contained(Dropped, Name)) {
       delete P;
       return;
     }
@@ -316,32 +332,6 @@ void orderVariables(llvm::Module &M) {
   }
 }
 
-/// The most instructions of a block. Instruction selection, the joining of loads and scheduling look at a
-/// block as a whole, in time that grows with the square of its length.
-constexpr size_t MostInBlock = 4000;
-
-/// Cuts longer blocks: control falls through to the next one, so that ptxas sees the same code. What is
-/// allocated in a function's first block stays there, where its size is part of the frame.
-void cutBlocks(llvm::Function &F) {
-  for (auto Block = F.begin(); Block != F.end(); ++Block) {
-    SmallVector<Instruction *, 8> Places;
-    size_t Count = 0;
-    for (Instruction &I : *Block) {
-      if (isa<AllocaInst>(I))
-        Places.clear();
-      auto *Before = dyn_cast_or_null<CallInst>(I.getPrevNode());
-      bool Movable = !isa<PHINode>(I) && !I.isEHPad() && !I.isTerminator();
-      if (++Count < MostInBlock || !Movable || (Before && Before->isMustTailCall()))
-        continue;
-      Places.push_back(&I);
-      Count = 0;
-    }
-    // From the end, so that no instruction moves twice.
-    for (Instruction *Place : reverse(Places))
-      Block->splitBasicBlock(Place);
-  }
-}
-
 /// Puts what ends a function behind the rest. What several ends were made one of stands where the first one was, before the loops
 /// that a kernel's first question (`if (i >= n) return;`) is asked in front of: a loop then goes back by a branch of its own behind
 /// the one that leaves it, before which ptxas copies what goes from turn to turn.
@@ -381,10 +371,13 @@ AtomicSupport atomicSupport(const TargetMachine &Target) {
 /// The passes that write modules of one target machine as assembly, one after another.
 struct CdpEmitter {
   CdpEmitter(const TargetMachine &Target, ArrayRef<const char *> Dropped)
-      : Layout(Target.createDataLayout()), Atomics(atomicSupport(Target)), Out(Text), Passes(Dropped) {}
+      : Layout(Target.createDataLayout()), Atomics(atomicSupport(Target)),
+        Joins(Target.getOptLevel() != CodeGenOptLevel::None), Out(Text), Passes(Dropped) {}
 
   const DataLayout Layout;
   const AtomicSupport Atomics;
+  /// Whether accesses that lie side by side become one.
+  const bool Joins;
   SmallString<0> Text;
   raw_svector_ostream Out;
   Selective Passes;
@@ -499,7 +492,7 @@ extern "C" const char *cdp_emitter_run(CdpEmitter *Emitter, LLVMModuleRef Module
       writeAtomics(F, Emitter->Atomics);
     if (!F.isDeclaration())
       endLast(F);
-    cutBlocks(F);
+    cutBlocks(F, Emitter->Joins ? CutBefore::Joining : CutBefore::Nothing);
   }
   // What a large module needed is not kept.
   if (Emitter->Text.capacity() > (1 << 20))
@@ -549,7 +542,7 @@ extern "C" LLVMBool cdp_emit_object(LLVMTargetMachineRef Machine, LLVMModuleRef 
   llvm::Module &M = *unwrap(Module);
   M.setDataLayout(Target.createDataLayout());
   Output Out(To, Into);
-  legacy::PassManager Passes;
+  Cutting Passes;
   if (Target.addPassesToEmitFile(Passes, Out, nullptr, CodeGenFileType::ObjectFile))
     return false;
   Passes.run(M);

@@ -6,6 +6,7 @@
 // Which pipeline runs is decided in pipeline.rs.
 
 #include "apart.h"
+#include "large.h"
 #include "matrices.h"
 #include "unroll.h"
 
@@ -121,6 +122,12 @@ struct CdpOptimizer {
           if (Name == "weigh-calls")
             Passes.addPass(WeighCalls());
           return Name == "weigh-calls";
+        });
+    Builder.registerPipelineParsingCallback(
+        [](StringRef Name, CGSCCPassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {
+          if (Name == "function-facts")
+            Passes.addPass(FunctionFacts());
+          return Name == "function-facts";
         });
     // The first to be registered stays.
     Functions.registerPass([] { return ParametersApart(); });

@@ -22,7 +22,13 @@ const FINAL_CFG: &str = "simplifycfg<forward-switch-cond;switch-to-lookup;no-kee
 pub(crate) const QUICK_HOST: &str =
     "always-inline,globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg)";
 
-/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `if-loops`, `few-loops`, `unroll-full`,
+/// The most instructions, before any pass, of a function of host code that is optimised: LLVM takes time by the square of a
+/// function's length to give it registers. 2,500 `if`s one after another took 3 s, 5,000 more than a minute.
+pub(crate) fn most_of_host(quick: bool) -> usize {
+    if quick { 10_000 } else { 20_000 }
+}
+
+/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `few-loops`, `unroll-full`,
 /// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
@@ -43,7 +49,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
                  sroa<modify-cfg>,join-ends,keep-ifs)";
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
-    // only read, which `function-attrs` finds out, lets its loads take the read-only path. Counters are widened before
+    // only read, which `function-facts` finds out, lets its loads take the read-only path. Counters are widened before
     // `licm` adds what does not change in another order, in which sums may wrap.
     let loops = format!(
         "simplifycfg,loop(loop-rotate),widen-counters,loop-mssa(licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
@@ -53,7 +59,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
         "cgscc(devirt<2>(inline,function<eager-inv>(\
          sroa<modify-cfg>,fold-exact,{COMBINE},decide-nulls,tailcallelim,if-loops({loops}),\
          if-loops(bound-turns),unroll-full(sroa<modify-cfg>,{COMBINE},fold-exact),\
-         gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-attrs))"
+         gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-facts))"
     );
     // Before the last unrolling the induction variables are brought into the form that tells how often
     // a loop turns. What is asked once is asked in front of a loop, and what a loop goes over is a pointer, with which the

@@ -13,6 +13,7 @@ use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 unsafe extern "C" {
     /// In `optimizer.cpp`.
     fn cdp_forget_names(module: LLVMModuleRef);
+    fn cdp_spare_large(module: LLVMModuleRef, most: usize);
 }
 
 /// Forgets the names of what a module's functions hold; from now on its context keeps none.
@@ -154,6 +155,12 @@ pub(super) unsafe fn mentioned(
             work.extend((0..count).map(|index| LLVMGetOperand(value, index)));
         }
     }
+}
+
+/// Has functions of more than `most` instructions left unoptimised.
+pub(crate) fn spare_large(module: &Module<'_>, most: usize) {
+    // SAFETY: a live module.
+    unsafe { cdp_spare_large(module.as_mut_ptr(), most) }
 }
 
 /// Whether the functions of a module have at least so many instructions together.
