@@ -28,6 +28,8 @@ use cdp_diagnostics::{Code, Diagnostic};
 use cdp_ir as ir;
 use cdp_ir::{Block, Expr, ExprKind, Loc, LocalId, RuntimeFn, StmtKind};
 
+use results::Told;
+
 pub use repeated::Unit;
 pub use source::{Child, Function, Launch, Site, Source, Variable, is_barrier, is_copy};
 pub use uniform::Entered;
@@ -111,6 +113,9 @@ impl Body {
                 .help("ask `cudaGetLastError()` after it");
         }
         self.find_result_reads(body, source);
+        if self.function.kernel && self.function.lowered {
+            self.unit.kernels.insert(self.function.key, Told::by(body));
+        }
         unit.extend(std::mem::take(&mut self.unit));
     }
 

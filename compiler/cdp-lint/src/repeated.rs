@@ -8,7 +8,7 @@ use cdp_ir as ir;
 
 use crate::Body;
 use crate::configuration::product;
-use crate::results::{Pending, block_has, is_counting};
+use crate::results::{Pending, Told};
 use crate::source::{Launch, Site, Source};
 
 /// What is known of a whole program.
@@ -18,6 +18,8 @@ pub struct Unit {
     block_threads: HashMap<u32, Vec<Option<i128>>>,
     repeated: Vec<Repeated>,
     pub(crate) pending: Vec<Pending>,
+    /// By kernel whose body has come.
+    pub(crate) kernels: HashMap<u32, Told>,
 }
 
 /// A launch that does not depend on the thread.
@@ -62,6 +64,7 @@ impl Unit {
         }
         self.repeated.extend(other.repeated);
         self.pending.extend(other.pending);
+        self.kernels.extend(other.kernels);
     }
 
     /// What is known only at the end of the program.
@@ -72,13 +75,13 @@ impl Unit {
             let many = threads
                 .is_some_and(|list| list.iter().all(|count| count.is_some_and(|count| count > 1)));
             // A child that counts its launches is meant to be launched many times.
-            let counts = repeated.child.is_some_and(|child| {
-                source.function(child).1.is_none_or(|body| block_has(body, &is_counting))
-            });
+            let counts = repeated
+                .child
+                .is_some_and(|child| self.kernels.get(&child).is_none_or(|told| told.counts));
             if !many || counts {
                 continue;
             }
-            let (parent, child) = (source.function(repeated.parent).0, &repeated.name);
+            let (parent, child) = (source.function(repeated.parent), &repeated.name);
             let message =
                 format!("every thread of `{parent}` launches `{child}` with the same arguments");
             let mut lint = Diagnostic::new(Code::W0712, repeated.span, message);
@@ -86,7 +89,8 @@ impl Unit {
                 .help("let one thread of the block launch: `if (threadIdx.x == 0) { ... }`");
             found.push(lint);
         }
-        found.extend(self.pending.iter().filter_map(|pending| pending.judge(source)));
+        let judge = |pending: &Pending| pending.judge(&self.kernels, source);
+        found.extend(self.pending.iter().filter_map(judge));
         found
     }
 }

@@ -6,6 +6,8 @@
 //!
 //! This walks finished bodies, of which `Body::wants` says what must be kept for it.
 
+use std::collections::HashMap;
+
 use cdp_diagnostics::source::Span;
 use cdp_diagnostics::{Code, Diagnostic};
 use cdp_ir as ir;
@@ -101,10 +103,10 @@ impl Body {
 
 impl Pending {
     /// A finding, if the child turned out to write.
-    pub fn judge(&self, source: &dyn Source) -> Option<Diagnostic> {
-        let (child, body) = source.function(self.child);
+    pub fn judge(&self, kernels: &HashMap<u32, Told>, source: &dyn Source) -> Option<Diagnostic> {
+        let child = source.function(self.child);
         let local = LocalId(self.param as u32);
-        block_has(body?, &|expr| written_pointer(expr) == Some(local)).then(|| {
+        kernels.get(&self.child)?.written.contains(&local).then(|| {
             let message = format!(
                 "`{}` is read again in line {}, but nothing waits for `{child}` to write it",
                 self.name, self.read.line
@@ -129,22 +131,37 @@ pub(crate) fn is_counting(expr: &Expr) -> bool {
     )
 }
 
-/// Whether an expression of a kind stands anywhere in a block.
-pub(crate) fn block_has(block: &Block, test: &dyn Fn(&Expr) -> bool) -> bool {
-    block.stmts.iter().any(|stmt| {
-        stmt.kind.exprs().any(|expr| expr_has(expr, test))
-            || stmt.kind.blocks().any(|block| block_has(block, test))
-    })
+/// What is asked of a kernel when the whole program is known, so that its body need not be kept until then.
+pub(crate) struct Told {
+    /// Whether something in it [counts](is_counting).
+    pub counts: bool,
+    /// The pointers through which it writes.
+    written: Vec<LocalId>,
 }
 
-/// Whether an expression of a kind stands anywhere in an expression.
-fn expr_has(expr: &Expr, test: &dyn Fn(&Expr) -> bool) -> bool {
-    if test(expr) {
-        return true;
+impl Told {
+    pub fn by(body: &Block) -> Self {
+        let mut told = Told { counts: false, written: Vec::new() };
+        visit(body, &mut |expr| {
+            told.counts |= is_counting(expr);
+            let written = written_pointer(expr).filter(|local| !told.written.contains(local));
+            told.written.extend(written);
+        });
+        told
     }
-    let mut found = false;
-    ir::for_each_child(expr, &mut |child| found = found || expr_has(child, test));
-    found
+}
+
+/// Calls `note` for each expression of a block.
+fn visit(block: &Block, note: &mut dyn FnMut(&Expr)) {
+    for stmt in &block.stmts {
+        stmt.kind.exprs().for_each(|expr| visit_expr(expr, note));
+        stmt.kind.blocks().for_each(|block| visit(block, note));
+    }
+}
+
+fn visit_expr(expr: &Expr, note: &mut dyn FnMut(&Expr)) {
+    note(expr);
+    ir::for_each_child(expr, &mut |child| visit_expr(child, note));
 }
 
 /// The pointer variable that an expression itself stores through.

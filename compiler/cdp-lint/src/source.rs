@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use cdp_diagnostics::source::Span;
-use cdp_ir::{Block, Const, Expr, GlobalId, Intrinsic, Loc, LocalId, Module, RuntimeFn, TypeTable};
+use cdp_ir::{Const, Expr, GlobalId, Intrinsic, Loc, LocalId, Module, RuntimeFn, TypeTable};
 
 /// The function whose statements follow.
 #[derive(Clone, Default)]
@@ -98,8 +98,8 @@ pub trait Source {
     fn constant(&self, expr: &Expr) -> Option<Const>;
     /// The name of a variable, empty for a temporary one, and where it is declared.
     fn variable(&self, variable: Variable) -> (&str, Span);
-    /// The name of a function, and its body if it has come.
-    fn function(&self, key: u32) -> (&str, Option<&Block>);
+    /// The name of a function.
+    fn function(&self, key: u32) -> &str;
     /// Compute capability times ten.
     fn arch(&self) -> u32;
 }

@@ -69,7 +69,7 @@ pub use launch_calls::{
 pub use launches::code::split as split_recorded_launches;
 pub use launches::remark::{LaunchOutcome, LaunchRemark};
 pub use linked::emit_linked_object;
-pub use lower::lower;
+pub use lower::{lower, lower_last};
 pub use options::{
     BYTES_PER_STATEMENT, Cancel, CudartUnit, DebugInfo, HostRuntime, LaunchOpt, LaunchPass,
     LaunchTuning, Libdevice, LowerOptions, OptLevel, UNIT_INSTRUCTIONS,

@@ -63,7 +63,7 @@ impl Compiler {
         let module = analysis.module.take().ok_or_else(no_module)?;
         let (name, target) = (module.name.clone(), (arch, options));
         // Called once, and gone with what it owns.
-        let lower = move |lower: &LowerOptions| cdp_llvm::lower(&module, lower);
+        let lower = move |lower: &LowerOptions| cdp_llvm::lower_last(module, lower);
         self.emit_lowered(&name, analysis, target, want_llvm_ir, module_id, lower)
     }
 

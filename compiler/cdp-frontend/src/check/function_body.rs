@@ -88,9 +88,9 @@ impl<'a> Checker<'a> {
             let loc = self.loc(self.names.func(id).span);
             let end = self.loc(block.close_span);
             let function = &mut self.module.functions[made.0 as usize];
-            // Only kernels are asked about later.
-            if self.options.module || space == ExecutionSpace::Global {
+            if self.options.module {
                 function.locals = state.locals;
+                function.locals.shrink_to_fit();
                 function.body = Some(body);
             }
             function.attrs = attrs;

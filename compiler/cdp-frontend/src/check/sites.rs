@@ -43,10 +43,8 @@ impl Source for Checker<'_> {
         (name, var.map_or(Span::NONE, |var| var.span))
     }
 
-    fn function(&self, key: u32) -> (&str, Option<&ir::Block>) {
-        let func = self.names.func(FnId(key));
-        let made = func.ir.and_then(|made| self.module.functions.get(made.0 as usize));
-        (&func.display, made.and_then(|made| made.body.as_ref()))
+    fn function(&self, key: u32) -> &str {
+        &self.names.func(FnId(key)).display
     }
 
     fn arch(&self) -> u32 {

@@ -291,7 +291,10 @@ impl<'a> Checker<'a> {
     pub fn block(&mut self, build: impl FnOnce(&mut Self)) -> ir::Block {
         self.f.out.push(Vec::new());
         build(self);
-        ir::Block { stmts: self.f.out.pop().unwrap_or_default() }
+        let mut stmts = self.f.out.pop().unwrap_or_default();
+        // Most bodies are short, and what a vector has beside them is as much again.
+        stmts.shrink_to_fit();
+        ir::Block { stmts }
     }
 
     pub fn new_label(&mut self) -> ir::LabelId {

@@ -46,7 +46,7 @@ pub(super) struct Targets<'ctx> {
 /// A function on its way into LLVM.
 pub(crate) struct Body<'b, 'u, 'ctx> {
     pub unit: &'b Unit<'u, 'ctx>,
-    pub function: &'u Function,
+    pub function: &'b Function,
     pub value: FunctionValue<'ctx>,
     pub signature: Signature<'ctx>,
     pub builder: Builder<'ctx>,
@@ -67,12 +67,13 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
 
 /// Lowers a function's body into its LLVM function.
 pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
-    let function = unit.ir.function(id);
-    let Some(block) = &function.body else { return Ok(()) };
     let value = unit.function(id)?;
     if value.count_basic_blocks() > 0 {
         return Ok(());
     }
+    let taken = unit.take(id);
+    let function = taken.as_ref().unwrap_or_else(|| unit.ir.function(id));
+    let Some(block) = &function.body else { return Ok(()) };
     let entry = unit.context.append_basic_block(value, "entry");
     let start = unit.context.append_basic_block(value, "body");
     let builder = unit.context.create_builder();

@@ -33,7 +33,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 
 use cdp_ir::{
-    FuncId, GlobalId, Linkage as IrLinkage, Module as IrModule, Target, TypeId, Verified,
+    Block, Expr, ExprKind, FuncId, Function as IrFunction, GlobalId, Linkage as IrLinkage,
+    Module as IrModule, Target, TypeId, Verified,
 };
 use inkwell::AddressSpace;
 use inkwell::attributes::Attribute;
@@ -43,7 +44,7 @@ use inkwell::types::{BasicTypeEnum, IntType, PointerType};
 use inkwell::values::{FunctionValue, GlobalValue};
 
 use crate::artifact::LlvmModule;
-use crate::error::{Result, in_function};
+use crate::error::{Result, bug, in_function};
 use crate::libdevice::Arithmetic;
 use crate::options::{HostRuntime, LaunchOpt, LowerOptions};
 use crate::target::CodeTarget;
@@ -53,6 +54,46 @@ use debug::DebugUnit;
 
 /// Lowers a verified module. libdevice is linked if the module calls it; nothing is optimised yet.
 pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
+    lower_with(ir, Vec::new(), options)
+}
+
+/// [`lower`] of a module that nobody needs afterwards: the body of a function is gone when LLVM has it, so that a large
+/// module is never there twice.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_last(ir: Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
+    let launches = |function: &IrFunction| function.body.as_ref().is_some_and(has_launch);
+    // What the launch optimiser is for may have to be lowered again.
+    if options.launch_opt != LaunchOpt::Off && ir.functions.iter().any(launches) {
+        return lower(&ir, options);
+    }
+    let mut ir = ir.into_inner();
+    let take = |function: &mut IrFunction| function.body.as_mut().map(std::mem::take);
+    let bodies = ir.functions.iter_mut().map(take).collect();
+    lower_with(&ir, bodies, options)
+}
+
+fn has_launch(block: &Block) -> bool {
+    block
+        .stmts
+        .iter()
+        .any(|stmt| stmt.kind.exprs().any(launches) || stmt.kind.blocks().any(has_launch))
+}
+
+fn launches(expr: &Expr) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::Launch(_));
+    cdp_ir::for_each_child(expr, &mut |child| found = found || launches(child));
+    found
+}
+
+/// Lowers a module, of whose functions `bodies` holds what their own bodies were, if anything.
+fn lower_with(
+    ir: &IrModule,
+    bodies: Vec<Option<Block>>,
+    options: &LowerOptions,
+) -> Result<LlvmModule> {
+    let complete = bodies.is_empty();
     let target = match ir.target {
         Target::Device { .. } => {
             CodeTarget::Device { address_bits: ir.types.pointer_bytes() as u32 * 8 }
@@ -61,7 +102,7 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
     };
     let mut launches = false;
     let mut lowered = LlvmModule::build(&ir.name, target, options, |context, llvm| {
-        let unit = Unit::new(context, llvm, ir, options);
+        let unit = Unit::new(context, llvm, (ir, bodies), options);
         unit.lower_all()?;
         if target != CodeTarget::Host {
             if unit.wants_memset.get() {
@@ -82,7 +123,10 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
         // is what it is without the optimiser, to the last instruction. That module takes over this one's machine.
         drop(lowered);
         let plain = LowerOptions { launch_opt: LaunchOpt::Off, ..options.clone() };
-        lowered = lower(ir, &plain)?;
+        if !complete {
+            return Err(bug("lower", "a launch where none was".to_string()));
+        }
+        lowered = lower_with(ir, Vec::new(), &plain)?;
         lowered.set_optimized(optimized);
     }
     Ok(lowered)
@@ -93,6 +137,8 @@ pub(crate) struct Unit<'u, 'ctx> {
     pub context: &'ctx Context,
     pub llvm: &'u Module<'ctx>,
     pub ir: &'u IrModule,
+    /// By function, what its body was and is to be lowered once; nothing where `ir` has its bodies.
+    bodies: RefCell<Vec<Option<Block>>>,
     pub options: &'u LowerOptions,
     pub ptr: PointerType<'ctx>,
     /// An integer of the address size.
@@ -111,7 +157,7 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
     fn new(
         context: &'ctx Context,
         llvm: &'u Module<'ctx>,
-        ir: &'u IrModule,
+        (ir, bodies): (&'u IrModule, Vec<Option<Block>>),
         options: &'u LowerOptions,
     ) -> Self {
         let size =
@@ -120,6 +166,7 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             context,
             llvm,
             ir,
+            bodies: bodies.into(),
             options,
             ptr: context.ptr_type(AddressSpace::default()),
             size,
@@ -205,6 +252,12 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             .filter(|(ir, _)| ir.linkage == IrLinkage::Internal)
             .filter_map(|(_, value)| Some(value.as_ref()?.as_global_value()))
             .collect()
+    }
+
+    /// A function with the body that it had in a module that is used up.
+    fn take(&self, id: FuncId) -> Option<IrFunction> {
+        let body = self.bodies.borrow_mut().get_mut(id.0 as usize)?.take()?;
+        Some(IrFunction { body: Some(body), ..self.ir.function(id).clone() })
     }
 
     fn lower_pending(&self) -> Result<()> {
