@@ -104,11 +104,14 @@ struct CdpOptimizer {
       if (StringRef Registers = Name; Registers.consume_front("room-for-loops<") && Registers.consume_back(">"))
         return Passes.addPass(RoomForLoops(Registers)), true;
       FunctionPassManager Body, Around;
-      bool Known = Name == "if-loops" || Name == "few-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns";
+      bool Known = Name == "if-loops" || Name == "few-loops" || Name == "unroll-full" || Name == "unroll-part" || Name == "split-turns" ||
+                   Name == "own-parameters";
       if (!Known || errorToBool(Builder.parsePassPipeline(Body, textOf(Inner))))
         return false;
       if (Name == "if-loops" || Name == "few-loops")
         Passes.addPass(IfLoops(std::move(Body), Name == "few-loops" ? MostLoops : SIZE_MAX));
+      else if (Name == "own-parameters")
+        Passes.addPass(OwnParameters(std::move(Body)));
       else if (Name == "split-turns")
         Passes.addPass(SplitTurns(std::move(Body)));
       else if (errorToBool(Builder.parsePassPipeline(Around, AroundLoops)))

@@ -29,7 +29,7 @@ pub(crate) fn most_of_host(quick: bool) -> usize {
 }
 
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `few-loops`, `unroll-full`,
-/// `unroll-part`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
+/// `unroll-part`, `own-parameters`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
 /// `add-lower`, `fold-exact`, `widen-shorts`, `align-accesses`, `roots-late`, `bound-turns`, `fill-tiles` and `room-for-loops`.
@@ -66,7 +66,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     // turns that are left over go on.
     let room = registers.map_or(String::new(), |most| format!(",if-loops(room-for-loops<{most}>)"));
     let last = format!(
-        "function<eager-inv>(select-values,{FINAL_CFG},\
+        "function<eager-inv>(own-parameters(sroa,early-cse,{COMBINE}),select-values,{FINAL_CFG},\
          if-loops(one-latch,{COMBINE},few-loops(loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,fill-tiles),\
          unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
          parts-apart,wide-words,divide-wide,join-conditions,widen-shorts,add-lower,align-accesses,keep-chains,roots-late{room})"

@@ -1,12 +1,15 @@
 // Writes to places that LLVM's NVPTX back end does not expect them at.
 //
-// A kernel may change its parameters, which are its own: the back end makes a local copy of those that are stored to.
-// An atomic update it takes for a read, and leaves it without an address (LLVM 22.1, NVPTXLowerArgs). And constant
+// A kernel may change its parameters, which are its own: the back end makes a local copy of those that are stored to, or whose
+// address goes where it does not follow it. Large ones it copies byte by byte, all of them, where a copy of ours is as wide as memory
+// is and leaves out what nobody looks at. An atomic update it takes for a read, and leaves it without an address (LLVM 22.1,
+// NVPTXLowerArgs). And constant
 // memory is only read by a program without a fault. For one with a fault there must be code too, since it may never
 // come there: PTX has no instruction that writes to `.const`, but a generic address reaches it, and the device says
 // what is wrong. Nor has PTX atomic updates of local memory: only its thread sees it, so that plain ones do.
 
 #include "places.h"
+#include "unroll.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
@@ -23,7 +26,9 @@ using namespace llvm;
 namespace {
 namespace places {
 
-constexpr unsigned Constant = 4, Local = 5;
+constexpr unsigned Global = 1, Constant = 4, Local = 5;
+/// Bytes above which the back end copies by a loop, one byte a turn (LLVM 22.1, NVPTXLowerAggrCopies).
+constexpr uint64_t MostAtOnce = 128;
 
 /// The operand that an atomic update changes; null for other instructions.
 Use *updated(Instruction &I) {
@@ -50,6 +55,48 @@ bool isUpdated(Argument &Pointer) {
   return false;
 }
 
+/// Whether an instruction only reads what a pointer leads to, or leads on to it.
+bool isReader(const Instruction &User, const Use &Pointer) {
+  if (auto *Copy = dyn_cast<MemTransferInst>(&User))
+    return &Pointer == &Copy->getRawSourceUse();
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&User))
+    return Intrinsic->isAssumeLikeIntrinsic();
+  return isa<LoadInst, ICmpInst, GetElementPtrInst, CastInst, PHINode, SelectInst>(User) &&
+         !isa<PtrToIntInst>(User);
+}
+
+/// Whether all that is done with a pointer is to read what it leads to. What functions that are called do with it is known by now.
+bool isOnlyRead(Argument &Pointer) {
+  if (Pointer.onlyReadsMemory())
+    return true;
+  SmallPtrSet<Value *, 16> Seen{&Pointer};
+  SmallVector<Value *, 16> Work{&Pointer};
+  while (!Work.empty())
+    for (Use &Next : Work.pop_back_val()->uses()) {
+      auto *User = cast<Instruction>(Next.getUser());
+      if (!isReader(*User, Next))
+        return false;
+      if (User->getType()->isPointerTy() && !isa<LoadInst>(User) && Seen.insert(User).second)
+        Work.push_back(User);
+    }
+  return true;
+}
+
+/// Has the back end know what it tells of a parameter alone: that the pointers in it lead to global memory (NVPTXLowerArgs).
+void markGlobal(Argument &Parameter) {
+  for (Instruction &I : make_early_inc_range(instructions(*Parameter.getParent()))) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    if (!Load || !Load->isSimple() || Load->getType() != Parameter.getType() ||
+        getUnderlyingObject(Load->getPointerOperand()) != &Parameter)
+      continue;
+    IRBuilder<> Build(Load);
+    LoadInst *Known = Build.CreateAlignedLoad(Build.getPtrTy(Global), Load->getPointerOperand(), Load->getAlign());
+    Known->setAAMetadata(Load->getAAMetadata());
+    Load->replaceAllUsesWith(Build.CreateAddrSpaceCast(Known, Load->getType()));
+    Load->eraseFromParent();
+  }
+}
+
 void copy(Argument &Parameter) {
   Function &Kernel = *Parameter.getParent();
   const DataLayout &Layout = Kernel.getDataLayout();
@@ -59,6 +106,9 @@ void copy(Argument &Parameter) {
   AllocaInst *Own = Build.CreateAlloca(Kind);
   Own->setAlignment(Alignment);
   Parameter.replaceAllUsesWith(Own);
+  // It is read now, if nothing else did.
+  Parameter.removeAttr(Attribute::WriteOnly);
+  Parameter.removeAttr(Attribute::Initializes);
   Build.CreateMemCpy(Own, Alignment, &Parameter, Alignment, Layout.getTypeAllocSize(Kind));
 }
 
@@ -105,6 +155,30 @@ void copyUpdatedParameters(Function &Kernel) {
   for (Argument &Parameter : Kernel.args())
     if (Parameter.hasByValAttr() && places::isUpdated(Parameter))
       places::copy(Parameter);
+}
+
+bool copyLargeParameters(Function &Kernel) {
+  bool Changed = false;
+  if (Kernel.isDeclaration() || Kernel.getCallingConv() != CallingConv::PTX_Kernel)
+    return false;
+  const DataLayout &Layout = Kernel.getDataLayout();
+  for (Argument &Parameter : Kernel.args()) {
+    if (!Parameter.hasByValAttr() || Parameter.hasAttribute("nvvm.grid_constant") ||
+        Layout.getTypeAllocSize(Parameter.getParamByValType()) <= places::MostAtOnce || places::isOnlyRead(Parameter))
+      continue;
+    places::markGlobal(Parameter);
+    places::copy(Parameter);
+    Changed = true;
+  }
+  return Changed;
+}
+
+PreservedAnalyses OwnParameters::run(Function &F, FunctionAnalysisManager &AM) {
+  if (!copyLargeParameters(F))
+    return PreservedAnalyses::all();
+  AM.invalidate(F, PreservedAnalyses::none());
+  Passes.run(F, AM);
+  return PreservedAnalyses::none();
 }
 
 bool updateLocalPlainly(Function &F) {

@@ -157,6 +157,13 @@ struct FillTiles : llvm::PassInfoMixin<FillTiles> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
+/// Gives kernels copies of their own of large parameters that they may change (places.cpp), and runs passes where it did.
+struct OwnParameters : llvm::PassInfoMixin<OwnParameters> {
+  explicit OwnParameters(llvm::FunctionPassManager Passes) : Passes(std::move(Passes)) {}
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+  llvm::FunctionPassManager Passes;
+};
+
 /// Decides comparisons of variables' addresses with null.
 struct DecideNulls : llvm::PassInfoMixin<DecideNulls> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
