@@ -157,24 +157,19 @@ void copyUpdatedParameters(Function &Kernel) {
       places::copy(Parameter);
 }
 
-bool copyLargeParameters(Function &Kernel) {
+PreservedAnalyses OwnParameters::run(Function &F, FunctionAnalysisManager &AM) {
+  if (F.getCallingConv() != CallingConv::PTX_Kernel)
+    return PreservedAnalyses::all();
   bool Changed = false;
-  if (Kernel.isDeclaration() || Kernel.getCallingConv() != CallingConv::PTX_Kernel)
-    return false;
-  const DataLayout &Layout = Kernel.getDataLayout();
-  for (Argument &Parameter : Kernel.args()) {
+  for (Argument &Parameter : F.args()) {
     if (!Parameter.hasByValAttr() || Parameter.hasAttribute("nvvm.grid_constant") ||
-        Layout.getTypeAllocSize(Parameter.getParamByValType()) <= places::MostAtOnce || places::isOnlyRead(Parameter))
+        F.getDataLayout().getTypeAllocSize(Parameter.getParamByValType()) <= places::MostAtOnce || places::isOnlyRead(Parameter))
       continue;
     places::markGlobal(Parameter);
     places::copy(Parameter);
     Changed = true;
   }
-  return Changed;
-}
-
-PreservedAnalyses OwnParameters::run(Function &F, FunctionAnalysisManager &AM) {
-  if (!copyLargeParameters(F))
+  if (!Changed)
     return PreservedAnalyses::all();
   AM.invalidate(F, PreservedAnalyses::none());
   Passes.run(F, AM);

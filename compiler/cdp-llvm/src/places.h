@@ -11,9 +11,6 @@ class LoopInfo;
 /// Gives a kernel copies of its own of the parameters that it updates atomically.
 void copyUpdatedParameters(llvm::Function &Kernel);
 
-/// Gives a kernel copies of its own of the large parameters that the back end would copy byte by byte. True where it changed something.
-bool copyLargeParameters(llvm::Function &Kernel);
-
 /// Makes atomic updates of local memory plain ones. True where it changed something.
 bool updateLocalPlainly(llvm::Function &F);
 
