@@ -114,7 +114,9 @@ fn heading(options: &MemoryOptions, load: &str) -> Outcome<String> {
         "# Compiling from memory\n\n\
          `cargo xtask bench memory --write`, {}. The same module (two kernels, one launch) to PTX for sm_90\n\
          {} times in one process by `Compiler::compile`: from source, and what a front end would hand over as\n\
-         LLVM IR text and bitcode. One thread, except where threads are counted.\n\n\
+         LLVM IR text and bitcode. One thread, except where threads are counted. From source the launch optimiser is at\n\
+         work too (`safe`), whose code for the one launch takes LLVM longer than the rest of the module; the IR has its launch\n\
+         lowered, and so has the module whose stages are timed.\n\n\
          Machine: {}; load before the measurement: {load}.\n",
         today()?,
         options.count,
