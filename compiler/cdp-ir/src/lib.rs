@@ -49,4 +49,4 @@ pub use types::{
     BitRange, Field, FieldSpec, FloatKind, Layout, Packing, Record, RecordId, RecordKind, Type,
     TypeId, TypeTable,
 };
-pub use verify::{Verified, VerifyError, for_each_child, verify};
+pub use verify::{Verified, VerifyError, for_each_child, for_each_expr, verify};

@@ -142,26 +142,13 @@ pub(crate) struct Told {
 impl Told {
     pub fn by(body: &Block) -> Self {
         let mut told = Told { counts: false, written: Vec::new() };
-        visit(body, &mut |expr| {
+        ir::for_each_expr(body, &mut |expr| {
             told.counts |= is_counting(expr);
             let written = written_pointer(expr).filter(|local| !told.written.contains(local));
             told.written.extend(written);
         });
         told
     }
-}
-
-/// Calls `note` for each expression of a block.
-fn visit(block: &Block, note: &mut dyn FnMut(&Expr)) {
-    for stmt in &block.stmts {
-        stmt.kind.exprs().for_each(|expr| visit_expr(expr, note));
-        stmt.kind.blocks().for_each(|block| visit(block, note));
-    }
-}
-
-fn visit_expr(expr: &Expr, note: &mut dyn FnMut(&Expr)) {
-    note(expr);
-    ir::for_each_child(expr, &mut |child| visit_expr(child, note));
 }
 
 /// The pointer variable that an expression itself stores through.

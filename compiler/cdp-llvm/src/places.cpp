@@ -39,47 +39,40 @@ Use *updated(Instruction &I) {
   return nullptr;
 }
 
-/// Whether an atomic update changes what a pointer leads to.
-bool isUpdated(Argument &Pointer) {
+/// Whether a pointer, or one that is made of it, is used so.
+bool isUsed(Argument &Pointer, function_ref<bool(Use &)> So) {
   SmallPtrSet<Value *, 16> Seen{&Pointer};
   SmallVector<Value *, 16> Work{&Pointer};
   while (!Work.empty())
     for (Use &Next : Work.pop_back_val()->uses()) {
-      auto *User = cast<Instruction>(Next.getUser());
-      if (updated(*User) == &Next)
+      if (So(Next))
         return true;
-      bool Leads = isa<GetElementPtrInst, CastInst, PHINode, SelectInst>(User);
-      if (Leads && User->getType()->isPointerTy() && Seen.insert(User).second)
-        Work.push_back(User);
+      User *By = Next.getUser();
+      bool Leads = isa<GetElementPtrInst, CastInst, PHINode, SelectInst, IntrinsicInst>(By) && By->getType()->isPointerTy();
+      if (Leads && Seen.insert(By).second)
+        Work.push_back(By);
     }
   return false;
 }
 
-/// Whether an instruction only reads what a pointer leads to, or leads on to it.
-bool isReader(const Instruction &User, const Use &Pointer) {
-  if (auto *Copy = dyn_cast<MemTransferInst>(&User))
+/// Whether an atomic update changes what a pointer leads to.
+bool isUpdated(Argument &Pointer) {
+  return isUsed(Pointer, [](Use &Next) { return updated(*cast<Instruction>(Next.getUser())) == &Next; });
+}
+
+/// Whether a pointer's use only reads what it leads to, or leads on to it.
+bool reads(Use &Pointer) {
+  User *By = Pointer.getUser();
+  if (auto *Copy = dyn_cast<MemTransferInst>(By))
     return &Pointer == &Copy->getRawSourceUse();
-  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&User))
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(By))
     return Intrinsic->isAssumeLikeIntrinsic();
-  return isa<LoadInst, ICmpInst, GetElementPtrInst, CastInst, PHINode, SelectInst>(User) &&
-         !isa<PtrToIntInst>(User);
+  return isa<LoadInst, ICmpInst, GetElementPtrInst, CastInst, PHINode, SelectInst>(By) && !isa<PtrToIntInst>(By);
 }
 
 /// Whether all that is done with a pointer is to read what it leads to. What functions that are called do with it is known by now.
 bool isOnlyRead(Argument &Pointer) {
-  if (Pointer.onlyReadsMemory())
-    return true;
-  SmallPtrSet<Value *, 16> Seen{&Pointer};
-  SmallVector<Value *, 16> Work{&Pointer};
-  while (!Work.empty())
-    for (Use &Next : Work.pop_back_val()->uses()) {
-      auto *User = cast<Instruction>(Next.getUser());
-      if (!isReader(*User, Next))
-        return false;
-      if (User->getType()->isPointerTy() && !isa<LoadInst>(User) && Seen.insert(User).second)
-        Work.push_back(User);
-    }
-  return true;
+  return Pointer.onlyReadsMemory() || !isUsed(Pointer, [](Use &Next) { return !reads(Next); });
 }
 
 /// Has the back end know what it tells of a parameter alone: that the pointers in it lead to global memory (NVPTXLowerArgs).

@@ -430,6 +430,18 @@ fn want(condition: bool, message: &str) -> Check {
     if condition { Ok(()) } else { Err(message.to_string()) }
 }
 
+/// Calls `visit` on each expression of a block and of the blocks in it, each before its operands.
+pub fn for_each_expr<'b>(block: &'b Block, visit: &mut dyn FnMut(&'b Expr)) {
+    fn with_operands<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
+        visit(expr);
+        for_each_child(expr, &mut |child| with_operands(child, visit));
+    }
+    for stmt in &block.stmts {
+        stmt.kind.exprs().for_each(|expr| with_operands(expr, visit));
+        stmt.kind.blocks().for_each(|block| for_each_expr(block, visit));
+    }
+}
+
 /// Calls `visit` on each direct operand of an expression, in evaluation order.
 pub fn for_each_child<'e>(expr: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
     match &expr.kind {

@@ -20,7 +20,7 @@
 
 mod body;
 
-pub use body::for_each_child;
+pub use body::{for_each_child, for_each_expr};
 
 use std::collections::HashSet;
 use std::fmt;

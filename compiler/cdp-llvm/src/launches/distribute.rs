@@ -18,6 +18,8 @@
 //! What the launching lane wrote is seen by the lanes that work for it, and theirs by it and by what it
 //! launches later: they meet at warp barriers before and after.
 
+use cdp_launch::limits::{MAX_BLOCK_THREADS, MAX_BLOCK_Z, MAX_GRID_X, MAX_GRID_YZ};
+
 use super::child::{Child, is_flat};
 use super::door;
 use super::emit::{FLAG, Text, launch, lock, product, quoted, unlock, within};
@@ -37,6 +39,15 @@ pub(super) const LAUNCHED: &str = "ptr %launched";
 
 /// Most blocks of a grid that is looked at.
 const MOST_BLOCKS: u32 = 1 << 20;
+/// What a device takes at most of each dimension.
+const MOST: [(&str, u32); 6] = [
+    ("gx", MAX_GRID_X as u32),
+    ("gy", MAX_GRID_YZ as u32),
+    ("gz", MAX_GRID_YZ as u32),
+    ("bx", MAX_BLOCK_THREADS as u32),
+    ("by", MAX_BLOCK_THREADS as u32),
+    ("bz", MAX_BLOCK_Z as u32),
+];
 /// Shared memory that every device gives without being asked, in bytes.
 const MOST_SHARED: u32 = 48 << 10;
 
@@ -241,14 +252,17 @@ impl Site<'_, '_> {
         let shallow = flat || gather.is_some_and(|gather| !gather.deep);
         let most_threads = match (child, gather) {
             (Some(child), _) => child.most_threads,
-            (None, gather) => gather.map_or(1024, |gather| gather.most_threads),
+            (None, gather) => gather.map_or(MAX_BLOCK_THREADS as u32, |gather| gather.most_threads),
         };
         let mut fits = Vec::new();
-        for (name, most) in [("gx", MOST_BLOCKS), ("gy", 65_535), ("gz", 65_535)] {
-            fits.push(within(text, name, if shallow && name != "gx" { 1 } else { most }));
-        }
-        for (name, most) in [("bx", 1024), ("by", 1024), ("bz", 64)] {
-            fits.push(within(text, name, if flat && name != "bx" { 1 } else { most }));
+        for (name, most) in MOST {
+            let one = match name {
+                "gy" | "gz" => shallow,
+                "by" | "bz" => flat,
+                _ => false,
+            };
+            let most = if name == "gx" { MOST_BLOCKS } else { most };
+            fits.push(within(text, name, if one { 1 } else { most }));
         }
         fits.push(text.set(&format!("icmp ule i32 %shared, {MOST_SHARED}")));
         let blocks = product(text, ["gx", "gy", "gz"]);
@@ -539,17 +553,9 @@ impl Site<'_, '_> {
 /// Whether a launch fails by its configuration, whatever is launched: lanes of a warp that are at such a launch while others
 /// wait for a queue may never come back (`launch-optimiser-measured.md`).
 fn fails(text: &mut Text) -> String {
-    const MOST: [(&str, u32); 6] = [
-        ("gx", i32::MAX as u32),
-        ("gy", 65_535),
-        ("gz", 65_535),
-        ("bx", 1024),
-        ("by", 1024),
-        ("bz", 64),
-    ];
     let mut fits: Vec<String> = MOST.iter().map(|(name, most)| within(text, name, *most)).collect();
     let threads = product(text, ["bx", "by", "bz"]);
-    fits.push(text.set(&format!("icmp ule i64 {threads}, 1024")));
+    fits.push(text.set(&format!("icmp ule i64 {threads}, {MAX_BLOCK_THREADS}")));
     let fits = text.all(&fits);
     text.set(&format!("xor i1 {fits}, true"))
 }

@@ -33,7 +33,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 
 use cdp_ir::{
-    Block, Expr, ExprKind, FuncId, Function as IrFunction, GlobalId, Linkage as IrLinkage,
+    Block, ExprKind, FuncId, Function as IrFunction, GlobalId, Linkage as IrLinkage,
     Module as IrModule, Target, TypeId, Verified,
 };
 use inkwell::AddressSpace;
@@ -75,15 +75,8 @@ pub fn lower_last(ir: Verified<IrModule>, options: &LowerOptions) -> Result<Llvm
 }
 
 fn has_launch(block: &Block) -> bool {
-    block
-        .stmts
-        .iter()
-        .any(|stmt| stmt.kind.exprs().any(launches) || stmt.kind.blocks().any(has_launch))
-}
-
-fn launches(expr: &Expr) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::Launch(_));
-    cdp_ir::for_each_child(expr, &mut |child| found = found || launches(child));
+    let mut found = false;
+    cdp_ir::for_each_expr(block, &mut |expr| found |= matches!(expr.kind, ExprKind::Launch(_)));
     found
 }
 

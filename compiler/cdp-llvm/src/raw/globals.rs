@@ -13,6 +13,7 @@ use inkwell::values::{AsValueRef, FunctionValue, GlobalValue};
 unsafe extern "C" {
     /// In `optimizer.cpp`.
     fn cdp_forget_names(module: LLVMModuleRef);
+    /// In `large.cpp`.
     fn cdp_spare_large(module: LLVMModuleRef, most: usize);
 }
 

@@ -131,7 +131,8 @@ impl Core {
     ) -> Step<()> {
         let mut warp = block.take_warp(warp_index);
         let path = warp.paths[path_index];
-        let function = self.serving(warp.frame(&path).function);
+        let number = warp.frame(&path).function;
+        let function = self.serving(number);
         let inst = &function.code[path.pc as usize];
         let call = match inst.op {
             Op::Call => &function.calls[inst.imm as usize],
@@ -183,7 +184,6 @@ impl Core {
         } else {
             entry.pc += 1;
         }
-        let number = warp.frame(&path).function;
         block.put_warp(warp_index, warp);
         self.served = Some((number, function));
         Ok(())
