@@ -35,6 +35,7 @@ const FILES: &[&str] = &[
     "src/matrices.cpp",
     "src/null.cpp",
     "src/optimizer.cpp",
+    "src/pairs.cpp",
     "src/parts.cpp",
     "src/places.cpp",
     "src/pointers.cpp",

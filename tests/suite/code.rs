@@ -13,7 +13,7 @@ use crate::ptx_text::{Statement, function, instructions, items, statements};
 use crate::support::{Outcome, cases, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 17] = [
+    let tests: [(&str, bool, fn() -> Outcome); 18] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -31,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         ("loops_of_cuda_files_go_back_from_one_place", has_clang(), continued_loop),
         ("loops_of_cuda_files_are_unrolled", has_clang(), loops_of_clang),
         ("products_of_matrices_are_unrolled", has_clang(), matrices),
+        ("accumulators_of_halves_stay_in_their_registers", has_clang(), accumulators),
     ];
     tests
         .into_iter()
@@ -396,6 +397,25 @@ fn matrices() -> Outcome {
         count("wmma.store.d.sync.aligned.row.m16n16k16.global"),
     ];
     if products >= 5 && places == [products, 1, 1] { Ok(()) } else { Err(ptx.into()) }
+}
+
+/// An accumulator of two halves a register stays in its registers from product to product.
+fn accumulators() -> Outcome {
+    let bench = Bench::new()?;
+    let source = "#include <cuda_fp16.h>\n\
+                  __device__ void product(unsigned long long a, unsigned long long b, unsigned &x, unsigned &y)\n{\n    \
+                  asm volatile(\"wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %1}, %2, %3, 1, 1, 1, 0, 0;\\n\" \
+                  : \"+r\"(x), \"+r\"(y) : \"l\"(a), \"l\"(b));\n}\n\
+                  __global__ void multiply(__half *o, unsigned long long a, unsigned long long b, int n, __half scale)\n{\n    \
+                  __half sums[4];\n    for (int i = 0; i < 4; i++) sums[i] = __ushort_as_half(0);\n    \
+                  unsigned *words = reinterpret_cast<unsigned *>(sums);\n    \
+                  for (int k = 0; k < n; k++) product(a + k, b + k, words[0], words[1]);\n    \
+                  for (int i = 0; i < 4; i++) o[i] = __hmul(sums[i], scale);\n}\n";
+    bench.write("k.cu", source)?;
+    let (ptx, _) =
+        bench.cdpc(&["build", "k.cu", "--emit", "ptx", "--arch", "sm_90a", "-o", "-"], 0)?;
+    let count = |word: &str| ptx.matches(word).count();
+    if count("wgmma.mma_async") > 4 && count("shl.b32") == 0 { Ok(()) } else { Err(ptx.into()) }
 }
 
 /// By four, and up to three that are left over: clang marks loops as not to be unrolled when it is asked for little. Not where the

@@ -1,6 +1,6 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
 //! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, ways back
-//! of loops, numbers of a few bytes, polynomials. Each
+//! of loops, numbers of a few bytes, polynomials, pairs of halves. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 11] = [
+    let tests: [(&str, fn() -> Outcome); 12] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -21,6 +21,7 @@ pub fn trials() -> Vec<Trial> {
         ("words_of_tiles_are_read_before_their_products", products),
         ("turns_that_ask_what_they_load_follow_each_other", asked),
         ("polynomials_are_not_sums", polynomials),
+        ("pairs_of_halves_go_from_turn_to_turn_as_words", pairs),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -207,4 +208,27 @@ fn polynomials() -> Outcome {
     let known = [("ld.global.nc", 7), (".maxnreg", 0)];
     expect(&ptx(parameters, &body("v * x + c[k]"))?, &known)?;
     expect(&ptx(parameters, &body("v + c[k] * x"))?, &[("ld.global.nc", 9), (".maxnreg", 1)])
+}
+
+/// Sums of two halves that begin half by half, and are asked for so; not where a turn adds to one of them alone.
+fn pairs() -> Outcome {
+    let text = |turn: &str| {
+        let body = format!(
+            "    half2 v;\n    v.x = first[0]; v.y = first[1];\n    for (int i = 0; i < n; i++) {{ v = __hfma2(a[i], b[i], v);{turn} }}\n    \
+             o[0] = v.x + v.y;"
+        );
+        let parameters = "const half2 *a, const half2 *b, const half *first, half *o, int n";
+        ptx_of(&format!(
+            "#include <cuda_fp16.h>\n__global__ void k({parameters})\n{{\n{body}\n}}\n"
+        ))
+    };
+    // What is put together once, in front of the loop, or of both loops.
+    let (known, apart) = (text("")?, text(" v.y = v.y + first[i];")?);
+    let puts = |text: &str| text.matches("shl.b32").count();
+    let turns = |text: &str| text.matches("fma.rn.f16x2").count();
+    if turns(&known) > puts(&known) && turns(&apart) <= puts(&apart) {
+        Ok(())
+    } else {
+        Err(format!("{known}\n{apart}").into())
+    }
 }

@@ -97,7 +97,7 @@ struct CdpOptimizer {
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
           Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("add-lower", AddLower()) ||
           Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||
-          Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) || Is("align-accesses", AlignAccesses()) ||
+          Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) || Is("join-halves", JoinHalves()) || Is("align-accesses", AlignAccesses()) ||
           Is("roots-late", RootsLate()) || Is("fill-tiles", FillTiles()) || Is("bound-turns", BoundTurns()) ||
           Is("divide-wide", DivideWide()) || Is("wide-words", WideWords()))
         return true;

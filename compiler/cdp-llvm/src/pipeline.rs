@@ -32,7 +32,7 @@ pub(crate) fn most_of_host(quick: bool) -> usize {
 /// `unroll-part`, `own-parameters`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
-/// `add-lower`, `fold-exact`, `widen-shorts`, `align-accesses`, `roots-late`, `bound-turns`, `fill-tiles` and `room-for-loops`.
+/// `add-lower`, `fold-exact`, `widen-shorts`, `join-halves`, `align-accesses`, `roots-late`, `bound-turns`, `fill-tiles` and `room-for-loops`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
 /// every step, and of cleaning up after loops in functions that have none, a small module takes a third
@@ -69,7 +69,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
         "function<eager-inv>(own-parameters(sroa,early-cse,{COMBINE}),select-values,{FINAL_CFG},\
          if-loops(one-latch,{COMBINE},few-loops(loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,fill-tiles),\
          unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
-         parts-apart,wide-words,divide-wide,join-conditions,widen-shorts,add-lower,align-accesses,keep-chains,roots-late{room})"
+         parts-apart,wide-words,divide-wide,join-conditions,join-halves,widen-shorts,add-lower,align-accesses,keep-chains,roots-late{room})"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.
     format!("{apart}{answers},{early},ipsccp,globalopt,weigh-calls,{bottom_up},globaldce,{last}")

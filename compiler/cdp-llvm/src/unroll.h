@@ -2,7 +2,7 @@
 // that copy to tiles (tiles.cpp), wide indices (widen.cpp), pointers that move (pointers.cpp), divisions by constants (divide.cpp), copies and words (words.cpp), loops with several ways back (latch.cpp), choices by two
 // conditions (join.cpp), conditions one after another (ifs.cpp), sequences of numbers (chain.cpp), stores of what is
 // there (stores.cpp), parts of vectors (parts.cpp), ends of ranges (ranges.cpp), what branches end with (tails.cpp), switches (switches.cpp),
-// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), shared memory (shared.cpp),
+// last elements of groups (masks.cpp), comparisons with null (null.cpp), exact approximations (exact.cpp), short numbers (shorts.cpp), pairs of halves (pairs.cpp), shared memory (shared.cpp),
 // roots and reads of shared memory (late.cpp), and what is inlined (inline.cpp). What several of them ask of a loop is in loops.cpp.
 
 #pragma once
@@ -186,6 +186,11 @@ struct FoldExact : llvm::PassInfoMixin<FoldExact> {
 
 /// Computes sums of short numbers in whole registers, and distances of numbers at once.
 struct WidenShorts : llvm::PassInfoMixin<WidenShorts> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Has words of two halves go through loops as such.
+struct JoinHalves : llvm::PassInfoMixin<JoinHalves> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
