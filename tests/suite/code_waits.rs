@@ -1,6 +1,6 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
 //! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, ways back
-//! of loops, numbers of a few bytes, polynomials, pairs of halves. Each
+//! of loops, numbers of a few bytes, polynomials, pairs of halves, a block's size and place. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 12] = [
+    let tests: [(&str, fn() -> Outcome); 13] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -22,6 +22,7 @@ pub fn trials() -> Vec<Trial> {
         ("turns_that_ask_what_they_load_follow_each_other", asked),
         ("polynomials_are_not_sums", polynomials),
         ("pairs_of_halves_go_from_turn_to_turn_as_words", pairs),
+        ("sizes_of_blocks_are_read_before_their_places", sizes),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -231,4 +232,18 @@ fn pairs() -> Outcome {
     } else {
         Err(format!("{known}\n{apart}").into())
     }
+}
+
+/// Of each dimension.
+fn sizes() -> Outcome {
+    let text = ptx(
+        "int *o",
+        "    o[(blockIdx.y * blockDim.y + threadIdx.y) * 4096 + blockIdx.x * blockDim.x + threadIdx.x] = 1;",
+    )?;
+    for dimension in ["x", "y"] {
+        if text.find(&format!("%ntid.{dimension}")) > text.find(&format!("%ctaid.{dimension}")) {
+            return Err(text.into());
+        }
+    }
+    Ok(())
 }

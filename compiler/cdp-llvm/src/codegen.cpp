@@ -209,7 +209,7 @@ public:
     if (F.hasOptNone())
       return false;
     bool Changed = goBackIf(getAnalysis<LoopInfoWrapperPass>().getLoopInfo());
-    return readLate(F) || Changed;
+    return readInOrder(F) || Changed;
   }
 
   void getAnalysisUsage(AnalysisUsage &Usage) const override {

@@ -1,4 +1,4 @@
-// Roots that are taken, and shared memory that is read, where they are asked for.
+// Roots that are taken, and shared memory that is read, where they are asked for; a block's size in front of its place.
 //
 // ptxas makes a question of each, whether its operand is one of the few that take more than the usual instructions, and so a new block,
 // across which it does not move what stands before and behind. In front of another question, as that for large angles of a cosine, a root
@@ -11,6 +11,9 @@
 // read before the first of them it finds sixteen that are kept from the beginning, and has more registers in each other's way than where each
 // is read in front of the first product that it is in, as in nvcc's PTX. Of vectors, which are several of these words, some products gain
 // and others lose, and of words that are used once none gains (compiler/docs/device-speed.md).
+//
+// Of `blockIdx.x * blockDim.x + threadIdx.x` it has what is read first in a register of each thread, and what is read next in one of the
+// warp. C's order has the place first. With the size first, as in most of nvcc's PTX, the place is one of the warp where nothing else is computed from it.
 
 #include "unroll.h"
 
@@ -121,9 +124,30 @@ static bool readLate(BasicBlock &Block) {
   return Changed;
 }
 
-bool readLate(Function &F) {
+/// Moves the read of a block's size in front of that of its place, of each dimension.
+static bool readSizeFirst(BasicBlock &Block) {
+  constexpr Intrinsic::ID Places[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y, Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
+  constexpr Intrinsic::ID Sizes[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_y, Intrinsic::nvvm_read_ptx_sreg_ntid_z};
+  Instruction *Place[std::size(Places)] = {};
+  bool Changed = false;
+  for (Instruction &I : make_early_inc_range(Block)) {
+    const auto *Read = dyn_cast<IntrinsicInst>(&I);
+    for (unsigned Dimension = 0; Read && Dimension < std::size(Places); ++Dimension) {
+      Instruction *&Before = Place[Dimension];
+      if (Read->getIntrinsicID() == Places[Dimension] && !Before)
+        Before = &I;
+      if (Read->getIntrinsicID() != Sizes[Dimension] || !Before)
+        continue;
+      I.moveBefore(Before->getIterator());
+      Changed = true;
+    }
+  }
+  return Changed;
+}
+
+bool readInOrder(Function &F) {
   bool Changed = false;
   for (BasicBlock &Block : F)
-    Changed |= readLate(Block);
+    Changed |= readLate(Block) | readSizeFirst(Block);
   return Changed;
 }

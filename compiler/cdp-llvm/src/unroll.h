@@ -116,8 +116,8 @@ struct RootsLate : llvm::PassInfoMixin<RootsLate> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
-/// Reads words of shared memory that many products share where the first of them is.
-bool readLate(llvm::Function &F);
+/// Reads words of shared memory that many products share where the first of them is, and a block's size in front of its place.
+bool readInOrder(llvm::Function &F);
 
 /// Removes stores of values that were loaded from the same place.
 struct DropSameStores : llvm::PassInfoMixin<DropSameStores> {
