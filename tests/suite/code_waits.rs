@@ -1,6 +1,6 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
 //! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, ways back
-//! of loops, numbers of a few bytes, polynomials, pairs of halves, a block's size and place. Each
+//! of loops, numbers of a few bytes, polynomials, pairs of halves, a block's size and place, numbers brought into a range. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -9,7 +9,7 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 13] = [
+    let tests: [(&str, fn() -> Outcome); 14] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -23,6 +23,7 @@ pub fn trials() -> Vec<Trial> {
         ("polynomials_are_not_sums", polynomials),
         ("pairs_of_halves_go_from_turn_to_turn_as_words", pairs),
         ("sizes_of_blocks_are_read_before_their_places", sizes),
+        ("numbers_are_brought_into_a_range_as_written", clamped),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -243,6 +244,27 @@ fn sizes() -> Outcome {
     for dimension in ["x", "y"] {
         if text.find(&format!("%ntid.{dimension}")) > text.find(&format!("%ctaid.{dimension}")) {
             return Err(text.into());
+        }
+    }
+    Ok(())
+}
+
+/// The sum first, then its larger, in both spellings; the width of the picture is in the last instruction.
+fn clamped() -> Outcome {
+    for limits in
+        ["min(max(x + k, 0), width - 1)", "x + k < 0 ? 0 : x + k >= width ? width - 1 : x + k"]
+    {
+        let text = ptx(
+            "const float *a, float *o, int width",
+            &format!(
+                "    int x = blockIdx.x * blockDim.x + threadIdx.x;\n    float sum = 0;\n    for (int k = -2; k <= 2; k++) sum += a[{limits}];\n    o[x] = sum;"
+            ),
+        )?;
+        let larger = text.lines().filter(|line| line.contains("max.s32") || line.contains("selp"));
+        if larger.clone().count() < 5
+            || !larger.clone().all(|line| line.ends_with(", 0;") || line.contains("selp"))
+        {
+            return Err(format!("{limits}:\n{text}").into());
         }
     }
     Ok(())

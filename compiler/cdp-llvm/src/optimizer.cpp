@@ -95,7 +95,7 @@ struct CdpOptimizer {
           Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
           Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
-          Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("add-lower", AddLower()) ||
+          Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("keep-clamps", KeepClamps()) || Is("add-lower", AddLower()) ||
           Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||
           Is("fold-exact", FoldExact()) || Is("widen-shorts", WidenShorts()) || Is("join-halves", JoinHalves()) || Is("align-accesses", AlignAccesses()) ||
           Is("roots-late", RootsLate()) || Is("fill-tiles", FillTiles()) || Is("bound-turns", BoundTurns()) ||

@@ -31,7 +31,7 @@ pub(crate) fn most_of_host(quick: bool) -> usize {
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `few-loops`, `unroll-full`,
 /// `unroll-part`, `own-parameters`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
-/// `parts-apart`, `join-ends`, `select-values`, `compare-cases`, `decide-nulls`,
+/// `parts-apart`, `join-ends`, `keep-clamps`, `select-values`, `compare-cases`, `decide-nulls`,
 /// `add-lower`, `fold-exact`, `widen-shorts`, `join-halves`, `align-accesses`, `roots-late`, `bound-turns`, `fill-tiles` and `room-for-loops`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
@@ -57,7 +57,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     );
     let bottom_up = format!(
         "cgscc(devirt<2>(inline,function<eager-inv>(\
-         sroa<modify-cfg>,fold-exact,{COMBINE},decide-nulls,tailcallelim,if-loops({loops}),\
+         sroa<modify-cfg>,fold-exact,keep-clamps,{COMBINE},decide-nulls,tailcallelim,if-loops({loops}),\
          if-loops(bound-turns),unroll-full(sroa<modify-cfg>,{COMBINE},fold-exact),\
          gvn,memcpyopt,dse,drop-same-stores,adce,keep-ifs,simplifycfg),function-facts))"
     );

@@ -1,9 +1,13 @@
-// Both ends of a range in one question.
+// Both ends of a range in one question, and numbers that are brought into a range.
 //
 // `0 <= x && x < width` asks twice, and filters ask it of every tap's row and column. A number below zero is a large one when it has no
 // sign, so that one comparison does where the end is not below zero: `x < max(width, 0)` without signs, whose right side changes
 // nowhere. LLVM does so where the end is a constant. nvcc does not, and a thread has seven conditions at a time: with
 // fewer of them more loads are on their way.
+//
+// Of `min(max(x - 4, 0), width - 1)` LLVM makes `min(max(x, 4) - 4, width - 1)`, since `x - 4` does not wrap. The GPU adds and takes the larger in one
+// instruction, of which one operand may be a number that the warp shares. As it is written that is the last one's, `width - 1`; as LLVM has it, the last
+// instruction has a constant there, and the width has to be in a register of each thread. So it is not said that such sums do not wrap.
 
 #include "unroll.h"
 
@@ -97,8 +101,32 @@ bool leavesLoop(const BranchInst &Branch, const LoopInfo &Loops) {
   return L && L->isLoopExiting(Branch.getParent());
 }
 
+/// Whether a number is nothing but brought into a range, by its larger or smaller or by questions about it.
+bool isBrought(const Value &Number) {
+  bool Chosen = false;
+  for (const User *Of : Number.users()) {
+    bool Limits = match(Of, m_c_SMax(m_Specific(&Number), m_ImmConstant())) || match(Of, m_c_SMin(m_Specific(&Number), m_ImmConstant())) || isa<SelectInst>(Of);
+    if (!Limits && !match(Of, m_ICmp(m_Specific(&Number), m_ImmConstant())))
+      return false;
+    Chosen |= Limits;
+  }
+  return Chosen;
+}
+
 } // namespace ranges
 } // namespace
+
+PreservedAnalyses KeepClamps::run(Function &F, FunctionAnalysisManager &) {
+  bool Changed = false;
+  for (Instruction &I : instructions(F)) {
+    bool Sum = match(&I, m_NSWAdd(m_Value(), m_Value())) || match(&I, m_NSWSub(m_Value(), m_Value()));
+    if (!Sum || !ranges::isBrought(I))
+      continue;
+    I.setHasNoSignedWrap(false);
+    Changed = true;
+  }
+  return keptAfter(Changed);
+}
 
 PreservedAnalyses JoinEnds::run(Function &F, FunctionAnalysisManager &AM) {
   SmallVector<BranchInst *, 8> Found;

@@ -134,6 +134,11 @@ struct JoinEnds : llvm::PassInfoMixin<JoinEnds> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 
+/// Keeps sums that are brought into a range by their larger or smaller in front of it.
+struct KeepClamps : llvm::PassInfoMixin<KeepClamps> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
 /// Tells accesses to different parts of vectors apart.
 struct PartsApart : llvm::PassInfoMixin<PartsApart> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
