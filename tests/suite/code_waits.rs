@@ -1,6 +1,7 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
 //! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, ways back
-//! of loops, numbers of a few bytes, polynomials, pairs of halves, a block's size and place, numbers brought into a range. Each
+//! of loops, numbers of a few bytes, polynomials, pairs of halves, a block's size and place, numbers brought into a range,
+//! strides of the grid, taps that lie apart. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
@@ -9,7 +10,7 @@ use crate::code_shapes::{expect, ptx, ptx_of};
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 14] = [
+    let tests: [(&str, fn() -> Outcome); 16] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -24,6 +25,8 @@ pub fn trials() -> Vec<Trial> {
         ("pairs_of_halves_go_from_turn_to_turn_as_words", pairs),
         ("sizes_of_blocks_are_read_before_their_places", sizes),
         ("numbers_are_brought_into_a_range_as_written", clamped),
+        ("strides_of_the_grid_are_unrolled", strides),
+        ("taps_that_lie_apart_are_four_at_a_time", taps),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -265,6 +268,44 @@ fn clamped() -> Outcome {
             || !larger.clone().all(|line| line.ends_with(", 0;") || line.contains("selp"))
         {
             return Err(format!("{limits}:\n{text}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Sums along strides of the grid in 64 bits have four loads on their way; those in 32 bits, which may wrap, those of a block, and turns that store, one.
+fn strides() -> Outcome {
+    let body = |number: &str, step: &str, turn: &str| {
+        format!(
+            "    float sum = 0;\n    {number} step = ({number}){step};\n    for ({number} i = ({number})blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {turn};\n    \
+             atomicAdd(o, sum);"
+        )
+    };
+    let (grid, sums) = ("blockDim.x * gridDim.x", "sum += a[i] * 2");
+    for (number, step, turn, loads) in [
+        ("long", grid, sums, 7),
+        ("int", grid, sums, 1),
+        ("long", "blockDim.x", sums, 1),
+        ("long", grid, "o[i] = a[i]", 1),
+    ] {
+        let parameters = format!("const float *__restrict__ a, float *__restrict__ o, {number} n");
+        expect(&ptx(&parameters, &body(number, step, turn))?, &[("ld.global", loads)])?;
+    }
+    Ok(())
+}
+
+/// Four turns, and a loop for what is left over, where a turn asks about a product with a number that is not known; eight where the taps lie side by side.
+fn taps() -> Outcome {
+    for (apart, sums) in [(" * apart", 5), ("", 9)] {
+        let body = format!(
+            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    float sum = 0;\n    \
+             for (int k = 0; k < taps; k++) {{ int j = i + (k - taps / 2){apart}; if (j >= 0 && j < n) sum += w[k] * a[j]; }}\n    o[i] = sum;"
+        );
+        let text =
+            ptx("const float *a, const float *w, float *o, int n, int taps, int apart", &body)?;
+        let found = text.matches("fma.rn").count();
+        if found != sums {
+            return Err(format!("{found} sums, not {sums}:\n{text}").into());
         }
     }
     Ok(())

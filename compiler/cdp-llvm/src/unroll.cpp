@@ -21,6 +21,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
@@ -92,6 +93,15 @@ bool dividesForTurns(Loop &L, ScalarEvolution &Evolution) {
   return SCEVExprContains(Turns, [](const SCEV *Part) {
     const auto *Division = dyn_cast<SCEVUDivExpr>(Part);
     return Division && !isa<SCEVConstant>(Division->getRHS());
+  });
+}
+
+/// Whether a value is computed from how many blocks there are.
+bool isOfGrid(const SCEV *Of) {
+  return SCEVExprContains(Of, [](const SCEV *Part) {
+    const auto *Leaf = dyn_cast<SCEVUnknown>(Part);
+    const auto *Read = Leaf ? dyn_cast<IntrinsicInst>(Leaf->getValue()) : nullptr;
+    return Read && Read->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_nctaid_x;
   });
 }
 
@@ -212,9 +222,10 @@ unsigned requestsOf(const Loop &L) {
 /// by ptxas either.
 unsigned partCount(const Loop &L) {
   unsigned Loads = 0, Stores = 0, Carried = 0;
-  bool Sums = false, Waits = false;
+  bool Sums = false, Waits = false, Multiplies = false;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
+      Multiplies |= I.getOpcode() == Instruction::Mul && !isa<Constant>(I.getOperand(1)) && (L.isLoopInvariant(I.getOperand(0)) || L.isLoopInvariant(I.getOperand(1)));
       bool Goes = isa<PHINode>(I) && Block == L.getHeader();
       Carried += Goes;
       Sums |= Goes && I.getType()->isFloatTy() && addsUp(cast<PHINode>(I), L);
@@ -227,7 +238,7 @@ unsigned partCount(const Loop &L) {
     }
   if (Loads >= ManyLoads)
     return Stores ? FewCount : PartCount;
-  bool Many = Loads && Sums && !Waits && Carried <= FewCarried && L.getNumBlocks() <= 3 && L.isOutermost() &&
+  bool Many = Loads && Sums && !Waits && Carried <= FewCarried && L.getNumBlocks() <= (Multiplies ? 1 : 3) && L.isOutermost() &&
               requestsOf(L) <= FewRequests;
   return Many ? ManyCount : PartCount;
 }
@@ -251,6 +262,23 @@ bool isOfLanes(const Loop &L, ScalarEvolution &Evolution) {
     Turns = Cast->getOperand();
   return L.getNumBlocks() == 1 && isa<SCEVUDivExpr>(Turns) &&
          any_of(*L.getHeader(), [&](const Instruction &I) { return loads(I) && isIndirect(I, L); });
+}
+
+/// Whether a loop reads an array in strides of the grid, and writes nothing. Of those, which have many turns, it is worth a division to know how many;
+/// nothing else is on its way while a turn's loads are, and ptxas leaves those alone whose counter has 64 bits.
+bool readsByGrid(const Loop &L, ScalarEvolution &Evolution) {
+  const SCEV *Turns = Evolution.getBackedgeTakenCount(&L);
+  auto Writes = [](const Instruction &I) {
+    const auto *Mark = dyn_cast<IntrinsicInst>(&I);
+    return I.mayWriteToMemory() && !(Mark && Mark->getIntrinsicID() == Intrinsic::launder_invariant_group);
+  };
+  bool Reads = any_of(*L.getHeader(), loads) && none_of(*L.getHeader(), [&](const Instruction &I) {
+                 return Writes(I) || (loads(I) && isIndirect(I, L));
+               });
+  return Reads && L.getNumBlocks() == 1 && L.isOutermost() && SCEVExprContains(Turns, [](const SCEV *Part) {
+           const auto *Division = dyn_cast<SCEVUDivExpr>(Part);
+           return Division && isOfGrid(Division->getRHS());
+         });
 }
 
 /// Whether a turn calls a function that stays one. What is behind a call is on its way only when the call is over, and a
@@ -340,8 +368,10 @@ TargetTransformInfo::UnrollingPreferences limits(Loop &L, unsigned Turns, Facts 
   }
   if (Limits.Partial && callsFunctions(L, Known.Target))
     Limits.Partial = Limits.Runtime = false;
-  if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution))
-    Limits.Runtime = false;
+  if (Limits.Runtime && !Turns && dividesForTurns(L, Known.Evolution)) {
+    Limits.Runtime = Limits.AllowExpensiveTripCount = readsByGrid(L, Known.Evolution);
+    Limits.DefaultUnrollRuntimeCount = Limits.MaxCount = PartCount;
+  }
   if (Limits.Runtime && !Turns && isOfLanes(L, Known.Evolution))
     Limits.Runtime = false;
   if (Limits.Partial && isShortOfMatrices(L))
