@@ -29,6 +29,7 @@ const FILES: &[&str] = &[
     "src/launches/meet.cpp",
     "src/launches/stack/in_order.cpp",
     "src/launches/stack/stack.cpp",
+    "src/launches/stack/warp.cpp",
     "src/loops.cpp",
     "src/managed.cpp",
     "src/masks.cpp",

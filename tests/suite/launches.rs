@@ -90,11 +90,19 @@ fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
         waves: 1,
         sequence: 3,
         stack: 2,
+        stack_warp: 3,
         stack_in_order: 2,
         ..LaunchTuning::default()
     };
     let tuning = |own, threshold| LaunchTuning { own, threshold, ..small };
-    let slow = LaunchTuning { pace: 0, stack_cycles: 0, stack_in_order: 64, ..small };
+    let slow = LaunchTuning {
+        pace: 0,
+        stack_cycles: 0,
+        stack_warp: 256,
+        stack_warp_cycles: 0,
+        stack_in_order: 64,
+        ..small
+    };
     let tunings = [
         small,
         tuning(2, Some(5)),
@@ -105,6 +113,7 @@ fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
             queue_large: 0,
             sequence: 1,
             stack: 0,
+            stack_warp: 0,
             stack_in_order: 0,
             ..tuning(0, Some(0))
         },

@@ -120,7 +120,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         if functions.contains(pool::ENTER) {
             definitions += pool::DEFINITIONS;
         }
-        if gathered.iter().any(|gathered| gathered.by_warps) {
+        if gathered.iter().any(|gathered| gathered.by_warps) || all().any(|plan| plan.parted) {
             definitions += door::DEFINITIONS;
         }
         if !sequenced.is_empty() {
@@ -333,7 +333,8 @@ impl<'ctx> Pass<'_, 'ctx> {
     ) -> Option<String> {
         let child = plan.child.and_then(|index| self.children[index].as_ref().ok());
         let gather = plan.gather.and_then(|index| self.gathers[index].as_ref().ok());
-        let nothing = child.is_none() && gather.is_none() && !plan.site.in_null_stream();
+        let nothing =
+            child.is_none() && gather.is_none() && !plan.site.in_null_stream() && !plan.parted;
         if nothing || plan.mode == Mode::AsWritten || !self.is_proper(&plan.site) {
             return None;
         }
@@ -365,6 +366,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             relaxed: plan.relaxed,
             flat: plan.flat && plan.site.in_null_stream(),
             apart: plan.lone || queued_alone(plan) && queued > INLINED_QUEUES,
+            parted: plan.parted,
             lone: plan.lone,
             late: plan.late,
             unasked: plan.unasked,

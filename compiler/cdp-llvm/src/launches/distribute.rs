@@ -159,7 +159,7 @@ impl Site<'_, '_> {
                 sequence.site(gather, &self.arguments, self.lone, &mut text);
                 "0".into()
             }
-            None if self.gather.is_some() && !self.single => {
+            None if self.parted || self.gather.is_some() && !self.single => {
                 door::together(&mut text, |text| self.launch(text))
             }
             None => self.launch(&mut text),

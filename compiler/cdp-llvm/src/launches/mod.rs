@@ -143,6 +143,8 @@ struct Plan<'ctx> {
     unasked: bool,
     /// Whether one thread of a block launches, always the same.
     single: bool,
+    /// Whether lanes of a warp come to it at different times, so that launches as written go through its door.
+    parted: bool,
     /// Whether each lane of a warp comes to it for itself alone, as lanes at different times must ([`together`]).
     lone: bool,
     /// The kernel, among those whose launches are aggregated, when its launches are recorded.
@@ -157,7 +159,11 @@ struct Plan<'ctx> {
 
 impl Plan<'_> {
     fn changes(&self) -> bool {
-        self.child.is_some() || self.relaxed || self.gather.is_some() || self.sequence.is_some()
+        self.child.is_some()
+            || self.relaxed
+            || self.gather.is_some()
+            || self.sequence.is_some()
+            || self.parted
     }
 
     /// Whether its children may be run by any warp of the grid, when that comes to its end.
@@ -236,6 +242,8 @@ struct Pass<'a, 'ctx> {
     created: HashSet<View<'ctx>>,
     /// Launches whose children the launching thread may run itself.
     stacked: HashSet<View<'ctx>>,
+    /// Kernels of warps that run children of one thread ([`stack`]).
+    warps: stack::warp::Warps<'ctx>,
     /// Kernels that launch, and whether all that they launch is recorded ([`recording`]).
     nested: HashMap<FunctionValue<'ctx>, bool>,
     /// Kernels that launch, and whether nobody can tell in which order that and all below it runs; or who can.
@@ -274,6 +282,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
             gathers_by_kernel: HashMap::new(),
             created,
             stacked: HashSet::new(),
+            warps: Vec::new(),
             nested: HashMap::new(),
             unordered: HashMap::new(),
             sums: Vec::new(),
@@ -332,7 +341,9 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         self.remarks.push(LaunchRemark {
             place: said.place.clone(),
             parent: said.parent.clone().unwrap_or_else(|| symbol(parent)),
-            child: said.child.clone().unwrap_or_else(|| site.kernel().map_or("?".into(), symbol)),
+            child: said.child.clone().unwrap_or_else(|| {
+                site.kernel().map_or("?".into(), |kernel| symbol(self.written(kernel)))
+            }),
             outcome,
             message,
             advice,
@@ -348,8 +359,11 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let facts = parent::parent(kernel);
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let alone = relax::alone(&sites);
-        let lonely = !fast && single::calls_itself_alone(kernel, &sites);
+        let by_warps = self.launches_own_warps(kernel, &sites);
+        let lonely = !fast && (by_warps || single::calls_itself_alone(kernel, &sites));
         let lonely_block = single::block_calls_itself_alone(kernel, &sites);
+        // Lanes of such a warp launch for themselves, at different times.
+        let parted = self.written(kernel) != kernel;
         let proof = self.proof_of(kernel, &sites, &alone);
         let flat = matches!(proof, Some(Ok(Independent { flat: true, .. })));
         let why = proof.as_ref().and_then(|proof| proof.as_ref().err());
@@ -439,6 +453,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 late: false,
                 unasked,
                 single,
+                parted: parted && gather.is_none(),
                 lone: lone && sequence.is_some(),
                 sequence,
             });

@@ -42,6 +42,8 @@ pub(super) struct Site<'a, 'ctx> {
     pub flat: bool,
     /// The function stays one that is called.
     pub apart: bool,
+    /// What is launched as written goes through the warp's door ([`super::door`]).
+    pub parted: bool,
     /// Each lane comes here for itself alone ([`super::together`]).
     pub lone: bool,
     /// All lanes of the warp come here, those too that do not launch ([`super::late`]).

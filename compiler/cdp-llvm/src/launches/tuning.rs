@@ -85,6 +85,12 @@ pub struct Tuning {
     pub stack: u32,
     /// Cycles after which such a thread launches children as long as others wait.
     pub stack_cycles: u32,
+    /// Children that wait on the stack of a warp whose lanes run them ([`super::stack`]); 0 for none.
+    pub stack_warp: u32,
+    /// Children that such a warp keeps of one that took longer than `stack_cycles`.
+    pub stack_warp_long: u32,
+    /// Cycles after which it keeps no more than it has lanes.
+    pub stack_warp_cycles: u32,
     /// The most children that wait on the stack of a thread that runs them in their order; 0 for none.
     pub stack_in_order: u32,
 }
@@ -128,6 +134,9 @@ impl Default for Tuning {
             pace: 32_768,
             stack: 8,
             stack_cycles: 65_536,
+            stack_warp: 256,
+            stack_warp_long: 1,
+            stack_warp_cycles: 262_144,
             stack_in_order: 64,
         }
     }

@@ -15,21 +15,6 @@ struct Leaf {
   uint64_t MostThreads, MostWork;
 };
 
-/// What the planning is told of a launch (`launches/parent.rs`).
-void say(CallBase &Site, ArrayRef<StringRef> Words) {
-  LLVMContext &Context = Site.getContext();
-  unsigned Kind = Context.getMDKindID("cdp.site");
-  SmallVector<Metadata *, 8> Said;
-  if (const MDNode *Node = Site.getMetadata(Kind))
-    Said.append(Node->op_begin(), Node->op_end());
-  // Place and names.
-  while (Said.size() < 5)
-    Said.push_back(MDString::get(Context, ""));
-  for (StringRef Word : Words)
-    Said.push_back(MDString::get(Context, Word));
-  Site.setMetadata(Kind, MDNode::get(Context, Said));
-}
-
 /// The stack of a thread whose children have an order: those of what it is at lie on it from `Base` on, the first one
 /// lowest; below them is what comes behind it, the next one on top.
 class OrderedChildren : public OwnChildren {

@@ -12,6 +12,7 @@
 //! stream are run in their order ([`in_order`]).
 
 mod in_order;
+pub(super) mod warp;
 
 use std::collections::HashSet;
 
@@ -27,6 +28,7 @@ use super::child::{is_loose, scalar_bits};
 use super::gather::{gatherable, is_repeatable};
 use super::parent::{self, LaunchSite, sites_of};
 use super::tuning::Tuning;
+use crate::options::LaunchOpt;
 use crate::raw;
 use crate::raw::view::{View, make_coherent, make_stack};
 
@@ -38,13 +40,19 @@ impl<'ctx> Pass<'_, 'ctx> {
     /// Does so in all kernels where it is right, whose launches `parents` are.
     pub(super) fn keep_own(
         &mut self,
-        parents: &mut [(FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>)],
+        parents: &mut Vec<(FunctionValue<'ctx>, Vec<LaunchSite<'ctx>>)>,
     ) {
         if !self.options.abi.is_v2() || self.options.per_thread_stream {
             return;
         }
-        for (kernel, sites) in parents {
-            let mut kept = keep(*kernel, sites, &self.options.launch_tuning);
+        let mut tuning = self.options.launch_tuning;
+        if self.options.launch_opt != LaunchOpt::Fast {
+            // Its code is another copy of the kernel's, which takes half as long again to compile.
+            tuning.stack_warp = 0;
+        }
+        for (kernel, sites) in parents.iter_mut() {
+            let (mut kept, warp) = keep(*kernel, sites, &tuning);
+            self.warps.extend(warp.map(|warp| (warp, *kernel)));
             if kept.is_empty() {
                 kept = self.keep_in_order(*kernel, sites);
             }
@@ -52,25 +60,29 @@ impl<'ctx> Pass<'_, 'ctx> {
             // What they hand over is another value now.
             *sites = sites_of(*kernel);
         }
+        warp::launch_warps(parents, &self.warps);
     }
 }
 
-/// Makes such a loop of a kernel, where that is right and there are such launches, and yields these.
+/// Makes such a loop of a kernel, where that is right and there are such launches, and yields these, with the kernel of a
+/// warp for them.
 fn keep<'ctx>(
     kernel: FunctionValue<'ctx>,
     sites: &[LaunchSite<'ctx>],
     tuning: &Tuning,
-) -> Vec<View<'ctx>> {
+) -> (Vec<View<'ctx>>, Option<FunctionValue<'ctx>>) {
     let depth = tuning.stack.min(MOST_DEPTH);
     let view = |site: &LaunchSite<'ctx>| View::instruction(raw::instruction(site.call));
     let own: Vec<View<'ctx>> = sites.iter().filter(|s| is_kept(s, kernel)).map(view).collect();
-    if depth == 0 || own.is_empty() || why_not(kernel, sites).is_err() {
-        return Vec::new();
+    if depth == 0 || own.is_empty() {
+        return (Vec::new(), None);
     }
+    let Ok(bytes) = why_not(kernel, sites) else { return (Vec::new(), None) };
+    let warp = warp::of_warp(kernel, &own, bytes, tuning);
     let listens = parent::parent(kernel).listens;
     make_stack(kernel, &own, depth, tuning.stack_cycles.into(), listens);
     make_one(kernel);
-    own
+    (own, warp)
 }
 
 /// Takes from a kernel what holds of one grid of it alone.
@@ -102,6 +114,11 @@ pub(super) fn is_kept<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>
 
 /// Whether a site launches its own kernel as a grid of one thread, and nobody asked for anything else.
 fn is_own<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
+    is_one_thread(site, kernel) && View::instruction(raw::instruction(site.call)).users().is_empty()
+}
+
+/// Whether a site launches a kernel as a grid of one thread, and nobody asked for anything else.
+fn is_one_thread<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
     let said = &site.said;
     let constant = |index: usize| {
         site.operands.get(index).and_then(|operand| View::value(*operand).constant_int())
@@ -110,17 +127,16 @@ fn is_own<'ctx>(site: &LaunchSite<'ctx>, kernel: FunctionValue<'ctx>) -> bool {
         && (1..7).all(|index| constant(index) == Some(1))
         && constant(7) == Some(0)
         && site.operands.len() == 9 + kernel.count_params() as usize
-        && View::instruction(raw::instruction(site.call)).users().is_empty()
         && !(said.keep || said.threshold.is_some() || said.coarsen.is_some())
         && said.aggregate.is_none()
 }
 
-/// What keeps a kernel's thread from running its children itself, in words.
-fn why_not(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<(), String> {
+/// Bytes of a record; or, in words, what keeps a kernel's thread from running its children itself.
+fn why_not(kernel: FunctionValue<'_>, sites: &[LaunchSite<'_>]) -> Result<u32, String> {
     if sites.iter().any(|site| site.stream != Some(StreamConst::FireAndForget)) {
         return Err("it launches into a stream that orders launches".into());
     }
-    check_kernel(kernel, sites).map(drop)
+    check_kernel(kernel, sites)
 }
 
 /// Bytes of a record; or, in words, what keeps a kernel's thread from running its children itself, in whatever order.

@@ -38,6 +38,30 @@ Value *placeOfOne(const Instruction &I) {
   }
 }
 
+/// What the planning is told of a launch (`launches/parent.rs`).
+void say(CallBase &Site, ArrayRef<StringRef> Words) {
+  LLVMContext &Context = Site.getContext();
+  unsigned Kind = Context.getMDKindID("cdp.site");
+  SmallVector<Metadata *, 8> Said;
+  if (const MDNode *Node = Site.getMetadata(Kind))
+    Said.append(Node->op_begin(), Node->op_end());
+  // Place and names.
+  while (Said.size() < 5)
+    Said.push_back(MDString::get(Context, ""));
+  for (StringRef Word : Words)
+    Said.push_back(MDString::get(Context, Word));
+  Site.setMetadata(Kind, MDNode::get(Context, Said));
+}
+
+/// The parameters of a kernel for which children that these sites launch get other values.
+SmallVector<unsigned, 16> changing(const Function &Kernel, ArrayRef<CallBase *> Sites) {
+  SmallVector<unsigned, 16> Fields;
+  for (const Argument &Arg : Kernel.args())
+    if (any_of(Sites, [&](CallBase *Site) { return Site->getArgOperand(9 + Arg.getArgNo()) != &Arg; }))
+      Fields.push_back(Arg.getArgNo());
+  return Fields;
+}
+
 /// A kernel that becomes a loop: its thread begins with its own work, and goes on with what is on its stack. A record
 /// holds the parameters that children get other values for.
 class OwnChildren {
@@ -53,15 +77,11 @@ public:
   BasicBlock *Head, *Done, *Next, *Out;
 
   OwnChildren(Function &Kernel, ArrayRef<CallBase *> Own, unsigned Depth)
-      : Kernel(Kernel), Context(Kernel.getContext()), Sites(Own), Depth(Depth), Head(&Kernel.getEntryBlock()) {
+      : Kernel(Kernel), Context(Kernel.getContext()), Sites(Own), Depth(Depth),
+        Fields(changing(Kernel, Own)), Head(&Kernel.getEntryBlock()) {
     SmallVector<Type *, 16> Types;
-    for (Argument &Arg : Kernel.args()) {
-      auto Changes = [&](CallBase *Site) { return operand(*Site, Arg.getArgNo()) != &Arg; };
-      if (none_of(Sites, Changes))
-        continue;
-      Fields.push_back(Arg.getArgNo());
-      Types.push_back(Arg.getType());
-    }
+    for (unsigned Field : Fields)
+      Types.push_back(Kernel.getArg(Field)->getType());
     Record = StructType::get(Context, Types);
   }
 

@@ -14,32 +14,17 @@ use inkwell::values::{AsValueRef, BasicValueEnum, FunctionValue, InstructionValu
 
 use super::sync_scope_of;
 
+mod stacks;
+
+pub(crate) use stacks::{
+    Leaf, WarpLimits, launch_by_warp, made_of_warp, make_stack, make_stack_in_order,
+};
+
 unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
     fn cdp_launches_added(kernel: LLVMValueRef, x: c_uint, y: c_uint, z: c_uint) -> LLVMValueRef;
     fn cdp_launches_coherent(kernel: LLVMValueRef);
     fn cdp_launches_meet(kernel: LLVMValueRef, sites: *const LLVMValueRef, count: c_uint);
-    fn cdp_launches_stack(
-        kernel: LLVMValueRef,
-        sites: *const LLVMValueRef,
-        count: c_uint,
-        depth: c_uint,
-        cycles: u64,
-        listens: c_int,
-    );
-    fn cdp_launches_stack_in_order(
-        kernel: LLVMValueRef,
-        sites: *const LLVMValueRef,
-        count: c_uint,
-        leaf_sites: *const LLVMValueRef,
-        leaf_bodies: *const LLVMValueRef,
-        leaf_limits: *const u64,
-        leaf_count: c_uint,
-        depth: c_uint,
-        blocks_of_one: c_int,
-        recorded: c_int,
-        listens: c_int,
-    );
     fn cdp_launches_assembly(
         value: LLVMValueRef,
         size: *mut usize,
@@ -74,75 +59,6 @@ pub(crate) fn make_meet<'ctx>(kernel: FunctionValue<'ctx>, sites: &[View<'ctx>])
     let count = sites.len() as c_uint;
     // SAFETY: a live function, and calls in it.
     unsafe { cdp_launches_meet(kernel.as_value_ref(), sites.as_ptr(), count) }
-}
-
-/// Makes a loop of a kernel that runs what it launches at these sites from a stack (`launches/stack/stack.cpp`).
-pub(crate) fn make_stack<'ctx>(
-    kernel: FunctionValue<'ctx>,
-    sites: &[View<'ctx>],
-    depth: u32,
-    cycles: u64,
-    listens: bool,
-) {
-    let calls: Vec<LLVMValueRef> = sites.iter().map(|site| site.0).collect();
-    let count = calls.len() as c_uint;
-    // SAFETY: a live kernel with a body, and launches in it that stay where they are in memory.
-    unsafe {
-        cdp_launches_stack(
-            kernel.as_value_ref(),
-            calls.as_ptr(),
-            count,
-            depth,
-            cycles,
-            c_int::from(listens),
-        );
-    }
-}
-
-/// A launch of another kernel by one whose thread runs its own children, and whether it runs small ones of this as well.
-pub(crate) struct Leaf<'ctx> {
-    pub site: View<'ctx>,
-    /// What one thread of the other kernel does, if the thread may do that.
-    pub body: Option<FunctionValue<'ctx>>,
-    /// The most threads of a block.
-    pub most_threads: u64,
-    /// The most threads of a grid that is run.
-    pub most_work: u64,
-}
-
-/// Makes a loop of a kernel that runs what it launches at these sites in its order (`launches/stack/in_order.cpp`); where
-/// `blocks_of_one`, in blocks of one thread only. What is launched all the same may be `recorded`.
-pub(crate) fn make_stack_in_order<'ctx>(
-    kernel: FunctionValue<'ctx>,
-    sites: &[View<'ctx>],
-    leaves: &[Leaf<'ctx>],
-    depth: u32,
-    blocks_of_one: bool,
-    recorded: bool,
-    listens: bool,
-) {
-    let calls: Vec<LLVMValueRef> = sites.iter().map(|site| site.0).collect();
-    let leaf_calls: Vec<LLVMValueRef> = leaves.iter().map(|leaf| leaf.site.0).collect();
-    let body = |leaf: &Leaf<'_>| leaf.body.map_or(std::ptr::null_mut(), |b| b.as_value_ref());
-    let bodies: Vec<LLVMValueRef> = leaves.iter().map(body).collect();
-    let limits: Vec<u64> = leaves.iter().flat_map(|l| [l.most_threads, l.most_work]).collect();
-    // SAFETY: a live kernel with a body, and launches in it that stay where they are in memory; as many bodies as
-    // leaves, null or alive, and two limits of each.
-    unsafe {
-        cdp_launches_stack_in_order(
-            kernel.as_value_ref(),
-            calls.as_ptr(),
-            calls.len() as c_uint,
-            leaf_calls.as_ptr(),
-            bodies.as_ptr(),
-            limits.as_ptr(),
-            leaves.len() as c_uint,
-            depth,
-            c_int::from(blocks_of_one),
-            c_int::from(recorded),
-            c_int::from(listens),
-        );
-    }
 }
 
 /// A device function with the body of a kernel (`launches/body.cpp`).
