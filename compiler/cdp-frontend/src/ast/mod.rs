@@ -63,6 +63,8 @@ pub struct TranslationUnit {
     /// Names whose declarations were refused or could not be read, and unknown types. That has been reported, and
     /// nothing is to be said of their uses.
     pub lost: FastSet<Symbol>,
+    /// A header was refused or not found, which has been reported: names that nothing declares may be its.
+    pub unread: bool,
 }
 
 /// A name as written once.

@@ -115,6 +115,8 @@ pub struct Graph {
 pub struct Quiet {
     /// Names that are not declared because the parser refused or could not read their declarations.
     pub lost: FastSet<Symbol>,
+    /// A header was not read, and what nothing declares may be its.
+    pub unread: bool,
     /// The constant in braces about which W0721 was given last.
     pub narrowed: Option<Span>,
 }

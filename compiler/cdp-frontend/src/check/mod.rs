@@ -195,6 +195,7 @@ pub fn check_here(
     let arena = arena::Arena::default();
     let mut checker = state::Checker::new(session, options, &arena);
     checker.quiet.lost.clone_from(&unit.lost);
+    checker.quiet.unread = unit.unread;
     checker.unit(unit);
     checker.finish()
 }

@@ -168,6 +168,9 @@ impl<'a> Checker<'a> {
         };
         let first = name.scopes.first().map_or(name.base.name, |scope| scope.name);
         if let Some(left) = builtins::outside(self.text(first), !name.scopes.is_empty()) {
+            if self.quiet.unread && left.is_of_c() {
+                return;
+            }
             self.quiet.lost.extend(name.scopes.first().map(|scope| scope.name));
             self.left_out(left, first, name.span);
             return;
@@ -195,6 +198,9 @@ impl<'a> Checker<'a> {
                 .help(format!("`#include <{header}>` declares it"));
             return;
         }
+        if self.quiet.unread && near.is_none() {
+            return;
+        }
         let found = self.error(Code::E0301, name.span, format!("`{shown}` is not declared"));
         if let Some(near) = near {
             found.suggest(format!("a similar name exists: `{near}`"), name.base.span, near);
@@ -216,7 +222,7 @@ impl<'a> Checker<'a> {
         if let Some(left) = builtins::outside(text, true) {
             self.quiet.lost.insert(name);
             self.left_out(left, name, span);
-        } else {
+        } else if !self.quiet.unread {
             self.error(Code::E0301, span, format!("there is no namespace `{text}`"));
         }
     }

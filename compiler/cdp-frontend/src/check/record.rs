@@ -58,6 +58,11 @@ impl<'a> Checker<'a> {
             self.error(Code::E0204, tag.span, format!("`{name}` is not a type"));
             return Basic::Error.into();
         }
+        if self.quiet.unread {
+            // What it is made of may stand in the header.
+            self.quiet.lost.insert(tag.base.name);
+            return Basic::Error.into();
+        }
         let id = self.new_record(kind, Some(tag.base));
         self.types.record_type(id)
     }

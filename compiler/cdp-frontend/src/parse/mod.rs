@@ -90,6 +90,7 @@ pub fn parse_text(
 pub fn parse_tokens(session: &mut Session, mut preprocessed: Preprocessed) -> ParseOutput {
     let mut diagnostics = std::mem::take(&mut preprocessed.diagnostics);
     let dependencies = std::mem::take(&mut preprocessed.dependencies);
+    let unread = diagnostics.iter().any(|found| matches!(found.code, Code::E0106 | Code::E0243));
     let (end, vocabulary) = (preprocessed.end, session.vocabulary());
     let tokens = tokens::prepare(preprocessed, &vocabulary.words, session, &mut diagnostics);
     let mut parser = Parser {
@@ -101,12 +102,13 @@ pub fn parse_tokens(session: &mut Session, mut preprocessed: Preprocessed) -> Pa
         at: 0,
         end,
         lost: FastSet::default(),
+        unread,
         record: None,
         depth: 0,
         launches: Vec::new(),
         unclosed: false,
     };
     let decls = parser.declarations(Context::File, tokens.len());
-    let unit = TranslationUnit { decls, lost: parser.lost };
+    let unit = TranslationUnit { decls, lost: parser.lost, unread };
     ParseOutput { unit, diagnostics, dependencies }
 }

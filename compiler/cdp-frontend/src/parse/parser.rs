@@ -45,6 +45,8 @@ pub(super) struct Parser<'a> {
     pub end: Span,
     /// Names that were reported as unknown types, each once, and those of declarations that were given up.
     pub lost: FastSet<Symbol>,
+    /// A header was not read.
+    pub unread: bool,
     /// The tag of the record whose members are read.
     pub record: Option<Symbol>,
     /// Productions of expressions and statements inside each other.

@@ -205,6 +205,9 @@ impl Parser<'_> {
         }
         let [first, name] = symbols.map(|symbol| self.session.names.resolve(symbol));
         if let Some(left) = outside(first, path.is_qualified()) {
+            if self.unread && left.is_of_c() {
+                return;
+            }
             self.lost.insert(symbols[0]);
             self.diagnostics.push(left.report(first, span, false));
             return;
@@ -215,6 +218,9 @@ impl Parser<'_> {
             let types = self.symbols.visible().filter(|(_, m)| matches!(m, Some(Meaning::Type(_))));
             let names = types.map(|(symbol, _)| self.session.name(symbol));
             right = near::nearest_type(name, names).map(str::to_owned);
+        }
+        if self.unread && header.is_none() && right.is_none() {
+            return;
         }
         let cure = header.map(|header| format!("`#include <{header}>` declares it"));
         let found = self.error(Code::E0204, span, format!("unknown type name `{name}`"));

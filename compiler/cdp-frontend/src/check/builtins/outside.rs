@@ -49,6 +49,11 @@ pub struct Outside {
 }
 
 impl Outside {
+    /// Whether a header of the C library declares it.
+    pub fn is_of_c(&self) -> bool {
+        self.library == "the C library"
+    }
+
     /// E0603 where it is used.
     pub fn report(&self, shown: &str, span: Span, on_device: bool) -> Diagnostic {
         let message =
