@@ -11,7 +11,7 @@ use cdp_diagnostics::render::{Format, render};
 use cdp_frontend::Session;
 use cdp_frontend::ast::TranslationUnit;
 use cdp_frontend::check::builtins::BuiltinFn;
-use cdp_frontend::check::{self, CheckOptions, check_here};
+use cdp_frontend::check::{self, CheckOptions, check_here, check_last};
 use cdp_frontend::parse::parse;
 use cdp_frontend::preprocess::{
     self, DiskLoader, FileLoader, MemoryLoader, PreprocessOptions, predefined,
@@ -156,7 +156,7 @@ pub fn render_reports(reports: &[Report], format: Format) -> String {
 pub struct Analysis {
     /// Findings of the pass.
     pub report: Report,
-    /// The syntax tree, always there.
+    /// The syntax tree, of [`analyse_with_tree`] only: it takes most of the memory, and code is made of the module.
     pub unit: TranslationUnit,
     /// `None` when the program has errors.
     pub module: Option<Verified<ir::Module>>,
@@ -184,7 +184,28 @@ pub fn analyse(
     pass: Pass,
     options: &CompileOptions,
 ) -> Result<Analysis, Error> {
-    guard("check", &source.name(), || analyse_here(source, pass, options, true))
+    guard("check", &source.name(), || analyse_here(source, pass, options, Wanted::Code))
+}
+
+/// [`analyse`], with the tree.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_with_tree(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+) -> Result<Analysis, Error> {
+    guard("check", &source.name(), || analyse_here(source, pass, options, Wanted::Tree))
+}
+
+/// What an analysis is for beside its findings.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    Nothing,
+    Code,
+    /// The tree, and code.
+    Tree,
 }
 
 /// What is wrong with a source, as [`analyse`] says it, for a third of the memory: no code is kept of it.
@@ -197,7 +218,7 @@ pub fn findings(
     options: &CompileOptions,
 ) -> Result<Report, Error> {
     guard("check", &source.name(), || {
-        let mut report = analyse_here(source, pass, options, false)?.report;
+        let mut report = analyse_here(source, pass, options, Wanted::Nothing)?.report;
         if report.diagnostics.is_empty() {
             // Texts and names are for messages only.
             report.session = Shared::new(Session::new());
@@ -243,7 +264,7 @@ fn analyse_here(
     source: &SourceInput,
     pass: Pass,
     options: &CompileOptions,
-    module: bool,
+    wanted: Wanted,
 ) -> Result<Analysis, Error> {
     let started = Instant::now();
     let launch_abi = launch_abi(pass, options)?;
@@ -255,8 +276,15 @@ fn analyse_here(
     let mut diagnostics = parsed.diagnostics;
     // This is a guarded thread.
     const _: () = assert!(cdp_llvm::STACK_BYTES >= check::STACK_BYTES);
-    let wanted = CheckOptions { module, ..check_options(source, pass, launch_abi, options) };
-    let checked = check_here(&parsed.unit, &session, &wanted);
+    let module = wanted != Wanted::Nothing;
+    let check_options = CheckOptions { module, ..check_options(source, pass, launch_abi, options) };
+    let (unit, checked) = if wanted == Wanted::Tree {
+        let checked = check_here(&parsed.unit, &session, &check_options);
+        (parsed.unit, checked)
+    } else {
+        let checked = check_last(parsed.unit, &session, &check_options);
+        (TranslationUnit::default(), checked)
+    };
     let syntax_errors = diagnostics.has_errors();
     diagnostics.extend(checked.diagnostics);
     let graph = LaunchGraph::new(&session, &checked.launches, &checked.calls);
@@ -268,7 +296,7 @@ fn analyse_here(
     Ok(Analysis {
         kernels: module.as_deref().map(describe_kernels).unwrap_or_default(),
         report: Report { diagnostics, session: Shared::new(session) },
-        unit: parsed.unit,
+        unit,
         module,
         launch_abi,
         graph,

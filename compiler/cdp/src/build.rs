@@ -10,7 +10,7 @@ use cdp_toolchain::{
     Linked, ObjectParts, fatbinary,
 };
 
-use crate::analysis::{Analysis, Pass, SourceInput, analyse};
+use crate::analysis::{Analysis, Pass, SourceInput, analyse, analyse_with_tree};
 use crate::compiler::{Compiler, check_cancelled};
 use crate::cut;
 use crate::describe::{check_against_cubin, describe_linked_kernel};
@@ -208,7 +208,7 @@ impl Build<'_> {
         let input = one_input(request.inputs, "this output")?;
         let goal = request.goal;
         if let (Goal::Ast | Goal::Ir, Input::Source(source)) = (goal, input) {
-            let analysis = analyse(source, Pass::Device(arch), self.request.options)?;
+            let analysis = analyse_with_tree(source, Pass::Device(arch), self.request.options)?;
             self.out.reports.push(analysis.report.clone());
             if goal == Goal::Ast {
                 return Ok(ast_print::print(&analysis.unit, &analysis.report.session).into_bytes());

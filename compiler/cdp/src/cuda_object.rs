@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::options::CompileOptions;
 use crate::request::{BuildRequest, Goal};
+use cdp_llvm::{CudartUnit, HostRuntime};
 
 /// Digits of the cache key in a module's name; 64 bits tell the objects of a program apart.
 const MODULE_ID_DIGITS: usize = 16;
@@ -59,12 +60,14 @@ impl Build<'_> {
                 self.out.calls.extend(analysis.graph.calls);
             }
         }
-        let Some(host) = self.analysis(source, Pass::Host)? else {
+        let Some(mut host) = self.analysis(source, Pass::Host)? else {
             return Err(self.failed());
         };
         let fatbins = self.fat_binaries(source, &images)?;
         let kernels = self.out.kernels.iter().map(|kernel| kernel.symbol.clone()).collect();
-        Ok(self.compiler.emit_cuda_host(&host, options, module_id, fatbins, kernels)?)
+        let (fatbin, alone) = (fatbins.0.into(), fatbins.1.map(Into::into));
+        let unit = CudartUnit { module_id, fatbin, alone, kernels };
+        Ok(self.compiler.emit_host_last(&mut host, options, HostRuntime::Cudart(unit))?)
     }
 
     /// The object of a `.cu` source.

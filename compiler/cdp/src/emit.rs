@@ -1,7 +1,6 @@
 //! Code of analysed passes: PTX of the device's, an object of the host's.
 
-use cdp_frontend::ast::TranslationUnit;
-use cdp_llvm::{CudartUnit, HostRuntime, LlvmModule, LowerError, LowerOptions};
+use cdp_llvm::{HostRuntime, LlvmModule, LowerError, LowerOptions};
 use cdp_toolchain::Arch;
 
 use crate::analysis::Analysis;
@@ -48,8 +47,8 @@ impl Compiler {
         Ok(self.emit_lowered(&module.name, analysis, (arch, options), false, "", lower)?.ptx)
     }
 
-    /// Device code, with its LLVM IR if wanted, of an analysis of which neither tree nor IR is needed afterwards: they are gone before LLVM optimises, so that
-    /// it has their memory. In an object that other tools link, `static` kernels and variables get names with `module_id`
+    /// Device code, with its LLVM IR if wanted, of an analysis of which the IR is not needed afterwards: it is gone before LLVM optimises, so that
+    /// it has its memory. In an object that other tools link, `static` kernels and variables get names with `module_id`
     /// in them, unless it is empty.
     pub(crate) fn emit_device_last(
         &self,
@@ -59,7 +58,6 @@ impl Compiler {
         want_llvm_ir: bool,
         module_id: &str,
     ) -> Result<DeviceCode, Error> {
-        analysis.unit = TranslationUnit::default();
         let module = analysis.module.take().ok_or_else(no_module)?;
         let (name, target) = (module.name.clone(), (arch, options));
         // Called once, and gone with what it owns.
@@ -98,44 +96,32 @@ impl Compiler {
         analysis: &Analysis,
         options: &CompileOptions,
     ) -> Result<Vec<u8>, Error> {
-        self.emit_host_for(analysis, options, HostRuntime::Cdp)
+        let module = analysis.module.as_ref().ok_or_else(no_module)?;
+        let lower = |lower: &LowerOptions| cdp_llvm::lower(module, lower);
+        self.emit_host_for(&module.name, options, HostRuntime::Cdp, lower)
     }
 
-    /// The host pass's object for NVIDIA's cudart, with fat binaries inside: relocatable device objects, and perhaps the
-    /// whole program (see [`CudartUnit`]).
-    ///
-    /// # Errors
-    /// As [`Compiler::emit_ptx`].
-    pub fn emit_cuda_host(
+    /// The host pass's object for a runtime, of an analysis of which the IR is not needed afterwards.
+    pub(crate) fn emit_host_last(
         &self,
-        analysis: &Analysis,
+        analysis: &mut Analysis,
         options: &CompileOptions,
-        module_id: String,
-        (fatbin, alone): (Vec<u8>, Option<Vec<u8>>),
-        kernels: Vec<String>,
+        runtime: HostRuntime,
     ) -> Result<Vec<u8>, Error> {
-        let (fatbin, alone) = (fatbin.into(), alone.map(Into::into));
-        let unit = CudartUnit { module_id, fatbin, alone, kernels };
-        self.emit_host_for(analysis, options, HostRuntime::Cudart(unit))
-    }
-
-    /// As [`Compiler::emit_host`], for a program with files of nvcc and clang, whose host code may launch
-    /// this one's kernels.
-    pub(crate) fn emit_callable_host(
-        &self,
-        analysis: &Analysis,
-        options: &CompileOptions,
-    ) -> Result<Vec<u8>, Error> {
-        self.emit_host_for(analysis, options, HostRuntime::CdpCallable)
+        let module = analysis.module.take().ok_or_else(no_module)?;
+        let name = module.name.clone();
+        // Called once, and gone with what it owns.
+        let lower = move |lower: &LowerOptions| cdp_llvm::lower_last(module, lower);
+        self.emit_host_for(&name, options, runtime, lower)
     }
 
     fn emit_host_for(
         &self,
-        analysis: &Analysis,
+        name: &str,
         options: &CompileOptions,
         runtime: HostRuntime,
+        lower: impl FnOnce(&LowerOptions) -> Result<LlvmModule, LowerError> + Send,
     ) -> Result<Vec<u8>, Error> {
-        let module = analysis.module.as_ref().ok_or_else(no_module)?;
         let mut lower_options =
             self.lower_options(Arch::SM_90, LaunchAbi::Cdp2V2, PtxVersion::USUAL, options);
         lower_options.host_runtime = runtime;
@@ -144,8 +130,9 @@ impl Compiler {
             Some(level) => lower_options.opt_level = level,
             None => lower_options.quick_host = true,
         }
-        guard("emit", &module.name, || {
-            let lowered = cdp_llvm::lower(module, &lower_options).map_err(from_lowering)?;
+        guard("emit", name, || {
+            let lowered = lower(&lower_options).map_err(from_lowering)?;
+            lowered.give_back_memory();
             lowered.optimize().map_err(from_lowering)?;
             lowered.emit_object().map_err(from_lowering)
         })

@@ -10,6 +10,7 @@ use crate::compiler::{Compiler, check_cancelled};
 use crate::error::Error;
 use crate::failure::Failure;
 use crate::options::CompileOptions;
+use cdp_llvm::HostRuntime;
 
 /// What a host pass found and made.
 pub(crate) struct HostPass {
@@ -34,12 +35,11 @@ impl HostPass {
         callable: bool,
     ) -> Result<HostPass, Error> {
         check_cancelled()?;
-        let analysis = analyse(source, Pass::Host, options)?;
+        let mut analysis = analyse(source, Pass::Host, options)?;
         let started = Instant::now();
-        let object = analysis.module.is_some().then(|| match callable {
-            true => compiler.emit_callable_host(&analysis, options),
-            false => compiler.emit_host(&analysis, options),
-        });
+        let runtime = if callable { HostRuntime::CdpCallable } else { HostRuntime::Cdp };
+        let has_code = analysis.module.is_some();
+        let object = has_code.then(|| compiler.emit_host_last(&mut analysis, options, runtime));
         Ok(HostPass {
             llvm: started.elapsed().as_secs_f64(),
             frontend: analysis.elapsed.as_secs_f64(),

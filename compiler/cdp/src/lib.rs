@@ -117,8 +117,8 @@ mod request;
 mod set;
 
 pub use analysis::{
-    Analysis, Pass, Preprocessed, Report, SourceInput, analyse, findings, preprocess,
-    render_reports,
+    Analysis, Pass, Preprocessed, Report, SourceInput, analyse, analyse_with_tree, findings,
+    preprocess, render_reports,
 };
 pub use compiler::{Compiler, prepare};
 pub use cuda::CudaAnalysis;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cdp::Format;
 use cdp::{
     Arch, CompileOptions, Compiler, Failure, Goal, Input, LaunchOpt, OptLevel, Pass, Report,
-    SourceInput, analyse, render_reports,
+    SourceInput, analyse, analyse_with_tree, render_reports,
 };
 use cdp_diagnostics::Severity;
 use cdp_diagnostics::source::Span;
@@ -20,7 +20,10 @@ pub fn source(data: &[u8]) {
         let analysis = analyse(&input(data), pass, &options(data));
         let Some(analysis) = unless_refused(analysis) else { continue };
         spans_are_inside(&analysis.report).unwrap_or_else(|wrong| panic!("{pass:?}: {wrong}"));
-        let _ = cdp_frontend::ast_print::print(&analysis.unit, &analysis.report.session);
+        let whole = analyse_with_tree(&input(data), pass, &options(data));
+        if let Some(whole) = unless_refused(whole) {
+            let _ = cdp_frontend::ast_print::print(&whole.unit, &whole.report.session);
+        }
         if let Some(module) = &analysis.module {
             let _ = cdp_ir::print::print_module(module);
             let _ = cdp::describe_kernels(module);

@@ -1,5 +1,7 @@
 //! Types as they are written: specifiers, records and enumerations, declarators, attributes.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::source::Span;
 use crate::spelled::spelled;
@@ -196,8 +198,8 @@ pub struct FunctionPart {
 pub struct Param {
     pub specs: DeclSpecs,
     pub declarator: Declarator,
-    /// The default argument.
-    pub default: Option<Box<Expr>>,
+    /// The default argument, which calls need when the rest of the declaration is gone.
+    pub default: Option<Arc<Expr>>,
     pub span: Span,
 }
 

@@ -259,7 +259,7 @@ impl<'a> Checker<'a> {
         let (default, ns) = (func.params[index].default, func.ns);
         let Some(default) = default else { return self.poison(ty) };
         let aside = self.names.scopes.set_aside(ns);
-        let value = self.expr(default);
+        let value = self.expr(self.arena.kept(default));
         let expr = self.convert(value, ty, Purpose::Argument(index + 1, name));
         self.names.scopes.take_back(aside);
         expr

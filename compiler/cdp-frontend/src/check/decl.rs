@@ -10,15 +10,14 @@ use crate::scopes::{Found, ScopeId};
 use crate::source::Span;
 
 impl<'a> Checker<'a> {
-    /// Checks a whole unit.
-    pub fn unit(&mut self, unit: &'a ast::TranslationUnit) {
-        for decl in &unit.decls {
+    /// Checks external declarations.
+    pub fn decls(&mut self, decls: &'a [ast::Decl]) {
+        for decl in decls {
             if self.diags.is_full() {
                 break;
             }
             self.decl(decl);
         }
-        self.finish_lints();
     }
 
     /// One declaration, in the open scope.

@@ -256,9 +256,9 @@ impl<'a> Checker<'a> {
         specs: &'a ast::DeclSpecs,
         name: &'a ast::QualName,
         ty: QualType,
-        params: Vec<ParamInfo<'a>>,
+        params: Vec<ParamInfo>,
         words: Specified,
-    ) -> Func<'a> {
+    ) -> Func {
         let (ret, variadic) = match self.types.fn_type(ty) {
             Some(function) => (function.ret, function.variadic),
             None => (Basic::Error.into(), false),
@@ -321,7 +321,7 @@ impl<'a> Checker<'a> {
     /// contradicts it.
     fn check_signature(
         &mut self,
-        func: &mut Func<'a>,
+        func: &mut Func,
         specs: &'a ast::DeclSpecs,
         name: &'a ast::QualName,
     ) {
@@ -351,7 +351,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_kernel_signature(&mut self, func: &mut Func<'a>, specs: &'a ast::DeclSpecs) {
+    fn check_kernel_signature(&mut self, func: &mut Func, specs: &'a ast::DeclSpecs) {
         if !self.types.is_void(func.ret) && !self.types.is_error(func.ret) {
             let message = format!("the kernel `{}` returns {}", func.display, self.show(func.ret));
             self.error(Code::E0412, specs.ty.span, message)
@@ -379,7 +379,7 @@ impl<'a> Checker<'a> {
         self.check_parameter_bytes(func, &lists);
     }
 
-    fn check_operator(&mut self, func: &Func<'a>, name: &'a ast::QualName) {
+    fn check_operator(&mut self, func: &Func, name: &'a ast::QualName) {
         let text = self.text(name.base.name);
         let operator = name.operator.map_or("", ast::Overloadable::text);
         if matches!(operator, "=" | "()" | "[]" | "->") {
@@ -416,6 +416,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn unnamed<'a>(ty: QualType, span: Span) -> ParamInfo<'a> {
+fn unnamed(ty: QualType, span: Span) -> ParamInfo {
     ParamInfo { name: None, ty: ty.with(Quals::NONE), default: None, grid_constant: false, span }
 }

@@ -85,7 +85,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A kernel that cannot be launched from anywhere.
-    pub fn check_parameter_bytes(&mut self, func: &Func<'a>, params: &[QualType]) {
+    pub fn check_parameter_bytes(&mut self, func: &Func, params: &[QualType]) {
         if !params.iter().all(|&ty| self.types.is_complete(ty) && !self.types.is_error(ty)) {
             return;
         }
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
 
     pub fn parameter_table(
         &self,
-        func: &Func<'a>,
+        func: &Func,
         params: &[QualType],
         places: &[(u64, u64)],
     ) -> String {

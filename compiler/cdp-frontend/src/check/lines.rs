@@ -26,6 +26,12 @@ impl<'a> Lines<'a> {
         Lines { sources, silent: false, files, index, lo: 0, hi: 0, file: 0, line: 0 }
     }
 
+    /// The same, of sources that live longer.
+    pub fn of<'b>(self, sources: &'b SourceMap) -> Lines<'b> {
+        let Lines { sources: _, silent, files, index, lo, hi, file, line } = self;
+        Lines { sources, silent, files, index, lo, hi, file, line }
+    }
+
     pub fn at(&mut self, span: Span) -> ir::Loc {
         if span.is_none() || self.silent {
             return ir::Loc::default();

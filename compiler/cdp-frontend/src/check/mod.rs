@@ -196,6 +196,35 @@ pub fn check_here(
     let mut checker = state::Checker::new(session, options, &arena);
     checker.quiet.lost.clone_from(&unit.lost);
     checker.quiet.unread = unit.unread;
-    checker.unit(unit);
+    checker.decls(&unit.decls);
     checker.finish()
 }
+
+/// [`check_here`] of a tree that nobody needs afterwards: a declaration is gone soon after it was checked, so that the memory of
+/// a large program's tree becomes that of its IR.
+pub fn check_last(
+    unit: ast::TranslationUnit,
+    session: &Session,
+    options: &CheckOptions,
+) -> CheckOutput {
+    let arena = arena::Arena::default();
+    let mut checker = state::Checker::new(session, options, &arena);
+    checker.quiet.lost = unit.lost;
+    checker.quiet.unread = unit.unread;
+    let mut decls = unit.decls.into_iter();
+    while decls.len() > 0 {
+        let mut bytes = 0;
+        let enough = |decl: &ast::Decl| {
+            bytes += decl.span.hi.saturating_sub(decl.span.lo);
+            bytes > BYTES_AT_ONCE
+        };
+        let count = decls.as_slice().iter().position(enough).map_or(decls.len(), |at| at + 1);
+        let part: Vec<_> = decls.by_ref().take(count).collect();
+        checker = checker.with_tree(&part, (session, options, &arena));
+    }
+    checker.finish()
+}
+
+/// The text of declarations that [`check_last`] has done with at once; with less the checker would move more often than it is
+/// worth.
+const BYTES_AT_ONCE: u32 = 16 << 10;

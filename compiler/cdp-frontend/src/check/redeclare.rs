@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
     /// prototype in a block names a function of the namespace around, but only for the block.
     pub fn enter_function(
         &mut self,
-        func: Func<'a>,
+        func: Func,
         name: &'a ast::QualName,
         defines: bool,
     ) -> Option<FnId> {
@@ -113,7 +113,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A further declaration of a known function. False when it contradicts the first.
-    fn merge_function(&mut self, id: FnId, new: Func<'a>, defines: bool) -> bool {
+    fn merge_function(&mut self, id: FnId, new: Func, defines: bool) -> bool {
         let old = self.names.func(id).clone();
         if old.ret != new.ret
             && !old.auto_ret
@@ -143,10 +143,11 @@ impl<'a> Checker<'a> {
             return false;
         }
         let mut repeated = None;
+        let arena = self.arena;
         let func = self.names.func_mut(id);
         for (param, fresh) in func.params.iter_mut().zip(&new.params) {
             if let (Some(_), Some(again)) = (param.default, fresh.default) {
-                repeated = Some(again.span);
+                repeated = Some(arena.kept(again).span);
             }
             let default = param.default.or(fresh.default);
             if defines || param.name.is_none() {
@@ -184,7 +185,7 @@ impl<'a> Checker<'a> {
 
     /// Declarations that name different sides: CUDA takes the function for one of both, unless one
     /// of them makes it a kernel.
-    fn merge_spaces(&mut self, id: FnId, old: &Func<'a>, new: &Func<'a>) -> bool {
+    fn merge_spaces(&mut self, id: FnId, old: &Func, new: &Func) -> bool {
         let span = if new.space_span.is_none() { new.span } else { new.space_span };
         let message = format!(
             "`{}` is declared `{}` here and `{}` before",

@@ -5,6 +5,7 @@
 
 use cdp_ir as ir;
 
+use super::arena::Kept;
 use super::ctype::{CEnumId, QualType};
 use crate::ast;
 use crate::intern::Symbol;
@@ -183,25 +184,25 @@ impl Var {
 
 /// A parameter as a declaration gives it.
 #[derive(Clone, Copy, Debug)]
-pub struct ParamInfo<'a> {
+pub struct ParamInfo {
     pub name: Option<ast::Ident>,
     /// With its own qualifiers, decayed.
     pub ty: QualType,
-    pub default: Option<&'a ast::Expr>,
+    pub default: Option<Kept>,
     pub grid_constant: bool,
     pub span: Span,
 }
 
 /// A function.
 #[derive(Clone, Debug)]
-pub struct Func<'a> {
+pub struct Func {
     pub name: Symbol,
     /// Qualified, for messages and listings.
     pub display: String,
     pub ns: ScopeId,
     pub ty: QualType,
     pub ret: QualType,
-    pub params: Vec<ParamInfo<'a>>,
+    pub params: Vec<ParamInfo>,
     pub variadic: bool,
     pub space: ExecutionSpace,
     pub linkage: ir::Linkage,
@@ -221,7 +222,7 @@ pub struct Func<'a> {
     pub builtin: bool,
 }
 
-impl Func<'_> {
+impl Func {
     /// How many arguments a call must give.
     pub fn required(&self) -> usize {
         self.params.iter().rposition(|param| param.default.is_none()).map_or(0, |at| at + 1)
@@ -230,14 +231,14 @@ impl Func<'_> {
 
 /// All that the program declares, and where its names are in sight.
 #[derive(Default)]
-pub struct Names<'a> {
+pub struct Names {
     pub scopes: Scopes<Slot>,
     pub vars: Vec<Var>,
-    pub funcs: Vec<Func<'a>>,
+    pub funcs: Vec<Func>,
     pub sets: Vec<Vec<FnId>>,
 }
 
-impl<'a> Names<'a> {
+impl Names {
     pub fn var(&self, id: VarId) -> &Var {
         &self.vars[id.0 as usize]
     }
@@ -246,11 +247,11 @@ impl<'a> Names<'a> {
         &mut self.vars[id.0 as usize]
     }
 
-    pub fn func(&self, id: FnId) -> &Func<'a> {
+    pub fn func(&self, id: FnId) -> &Func {
         &self.funcs[id.0 as usize]
     }
 
-    pub fn func_mut(&mut self, id: FnId) -> &mut Func<'a> {
+    pub fn func_mut(&mut self, id: FnId) -> &mut Func {
         &mut self.funcs[id.0 as usize]
     }
 

@@ -23,7 +23,7 @@ pub struct Checker<'a> {
     pub options: &'a CheckOptions,
     pub arena: &'a Arena,
     pub types: CTypes,
-    pub names: Names<'a>,
+    pub names: Names,
     pub module: ir::Module,
     pub lines: Lines<'a>,
     pub diags: Diagnostics,
@@ -165,8 +165,43 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// The checker behind declarations that it knew no longer than this: all that it keeps is its own, or in the arena.
+    pub fn with_tree<'t>(
+        self,
+        decls: &'t [ast::Decl],
+        (session, options, arena): (&'a Session, &'a CheckOptions, &'a Arena),
+    ) -> Checker<'a>
+    where
+        'a: 't,
+    {
+        let mut inside: Checker<'t> = self;
+        inside.decls(decls);
+        Checker {
+            session,
+            options,
+            arena,
+            types: inside.types,
+            names: inside.names,
+            module: inside.module,
+            lines: inside.lines.of(&session.sources),
+            diags: inside.diags,
+            quiet: inside.quiet,
+            pragmas: inside.pragmas,
+            builtins: inside.builtins,
+            f: inside.f,
+            around: inside.around,
+            constants: inside.constants,
+            linkage: inside.linkage,
+            graph: inside.graph,
+            alone: FastMap::default(),
+            constant_bytes: inside.constant_bytes,
+            lints: inside.lints,
+        }
+    }
+
     /// Hands everything over.
     pub fn finish(mut self) -> CheckOutput {
+        self.finish_lints();
         self.module.types =
             std::mem::replace(&mut self.types.ir, ir::TypeTable::new(self.options.pointer_bytes));
         self.module.files = self.lines.files;
@@ -353,7 +388,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The IR's view of a parameter.
-    pub fn param_local(&mut self, param: &super::scope::ParamInfo<'a>) -> ir::Local {
+    pub fn param_local(&mut self, param: &super::scope::ParamInfo) -> ir::Local {
         let ty = self.types.ir_type(param.ty);
         let layout = self.types.ir.layout(ty);
         let name = param.name.map_or(String::new(), |name| self.text(name.name).to_owned());

@@ -255,7 +255,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The parameters of a function declarator, decayed.
-    pub fn params(&mut self, part: &'a ast::FunctionPart) -> Vec<ParamInfo<'a>> {
+    pub fn params(&mut self, part: &'a ast::FunctionPart) -> Vec<ParamInfo> {
         let mut params = Vec::with_capacity(part.params.len());
         for param in &part.params {
             let base = self.spec_type(&param.specs);
@@ -279,7 +279,7 @@ impl<'a> Checker<'a> {
             params.push(ParamInfo {
                 name: param.declarator.name.as_ref().map(|name| name.base),
                 ty,
-                default: param.default.as_deref(),
+                default: param.default.as_ref().map(|default| self.arena.keep(default.clone())),
                 grid_constant,
                 span,
             });

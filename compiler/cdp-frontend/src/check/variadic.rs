@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A function of device code with `...`: refused by name.
-    pub fn check_variadic(&mut self, func: &Func<'a>) {
+    pub fn check_variadic(&mut self, func: &Func) {
         if !func.variadic || !func.space.on_device() || func.space == ExecutionSpace::Global {
             return;
         }

@@ -1,5 +1,7 @@
 //! Declarators: pointers, names, arrays and parameters.
 
+use std::sync::Arc;
+
 use super::*;
 
 /// Types nest no deeper by one declarator.
@@ -182,7 +184,7 @@ impl Parser<'_> {
         let specs = self.specifiers(Context::Parameter)?;
         let mut declarator = self.declarator(&specs, false)?;
         self.attributes(&mut declarator.attrs)?;
-        let default = self.after(T::Eq, Self::initialiser_clause)?.map(Box::new);
+        let default = self.after(T::Eq, Self::initialiser_clause)?.map(Arc::new);
         Ok(Param { specs: specs.specs, declarator, default, span: self.since(start) })
     }
 
