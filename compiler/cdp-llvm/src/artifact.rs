@@ -21,7 +21,7 @@ use crate::raw::{self, DiagnosticSink};
 use crate::target::{self, CodeTarget, Machine};
 
 /// Instructions of a module of which the source and its trees took tens of megabytes.
-const MANY_INSTRUCTIONS: u64 = 200_000;
+const MANY_INSTRUCTIONS: u64 = 100_000;
 
 /// An LLVM module in a context of its own, with the machine that makes code of it.
 ///
@@ -53,11 +53,21 @@ impl LlvmModule {
         options: &LowerOptions,
         fill: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>) -> Result<()>,
     ) -> Result<LlvmModule> {
+        Self::build_with(name, target, options, |context, module, _| fill(context, module))
+    }
+
+    /// [`LlvmModule::build`] with passes of the machine at hand.
+    pub(crate) fn build_with(
+        name: &str,
+        target: CodeTarget,
+        options: &LowerOptions,
+        fill: impl for<'ctx> FnOnce(&'ctx Context, &Module<'ctx>, &Machine) -> Result<()>,
+    ) -> Result<LlvmModule> {
         let lowered = Self::make(target, options, |context, machine| {
             let module = context.create_module(name);
             module.set_triple(&machine.get_triple());
             module.set_data_layout(&machine.get_target_data().get_data_layout());
-            fill(context, &module)?;
+            fill(context, &module, machine)?;
             Ok(module)
         })?;
         if cfg!(debug_assertions) {
@@ -73,7 +83,7 @@ impl LlvmModule {
         options: &LowerOptions,
         make: impl for<'ctx> FnOnce(&'ctx Context, &TargetMachine) -> Result<Module<'ctx>>,
     ) -> Result<LlvmModule> {
-        let lowered = Self::make(target, options, make)?;
+        let lowered = Self::make(target, options, |context, machine| make(context, machine))?;
         lowered.verify()?;
         Ok(lowered)
     }
@@ -81,7 +91,7 @@ impl LlvmModule {
     fn make(
         target: CodeTarget,
         options: &LowerOptions,
-        make: impl for<'ctx> FnOnce(&'ctx Context, &TargetMachine) -> Result<Module<'ctx>>,
+        make: impl for<'ctx> FnOnce(&'ctx Context, &Machine) -> Result<Module<'ctx>>,
     ) -> Result<LlvmModule> {
         let machine = target::machine(target, options)?;
         let context = Box::new(Context::create());
@@ -177,11 +187,14 @@ impl LlvmModule {
     /// Gives what was freed back to the system where the module is so large that its front end took much: LLVM asks for
     /// pieces of other sizes, and would have its memory on top of that.
     pub fn give_back_memory(&self) {
-        #[cfg(all(target_os = "linux", target_env = "gnu"))]
-        if raw::has_instructions(&self.module, MANY_INSTRUCTIONS) {
-            // SAFETY: any thread may call it at any time.
-            unsafe { libc::malloc_trim(0) };
+        if self.is_large() {
+            give_back_memory();
         }
+    }
+
+    /// Whether what was needed to make it took much memory.
+    pub(crate) fn is_large(&self) -> bool {
+        raw::has_instructions(&self.module, MANY_INSTRUCTIONS)
     }
 
     /// Runs the optimisation pipeline of the level given in the options.
@@ -280,6 +293,15 @@ impl LlvmModule {
             .ok_or_else(|| bug("emit", "a host without object files"))?;
         self.diagnosed()?;
         Ok(object)
+    }
+}
+
+/// Gives what was freed back to the system.
+pub(crate) fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: any thread may call it at any time.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 

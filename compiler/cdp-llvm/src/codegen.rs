@@ -4,10 +4,11 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 
 use inkwell::llvm_sys::core::LLVMDisposeMessage;
-use inkwell::llvm_sys::prelude::{LLVMBool, LLVMModuleRef};
+use inkwell::llvm_sys::prelude::{LLVMBool, LLVMModuleRef, LLVMValueRef};
 use inkwell::llvm_sys::target_machine::LLVMTargetMachineRef;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
+use inkwell::values::{AsValueRef, FunctionValue};
 
 /// `CdpEmitter` of `codegen.cpp`.
 #[repr(C)]
@@ -49,6 +50,13 @@ unsafe extern "C" {
         pipeline: *const c_char,
         size: usize,
     ) -> *mut c_char;
+    fn cdp_optimizer_run_on(
+        optimizer: *mut RawOptimizer,
+        functions: *const LLVMValueRef,
+        count: usize,
+        pipeline: *const c_char,
+        size: usize,
+    ) -> *mut c_char;
     fn cdp_optimizer_dispose(optimizer: *mut RawOptimizer);
 }
 
@@ -80,15 +88,42 @@ impl Optimizer {
         let text = pipeline.as_ptr().cast();
         // SAFETY: optimiser, module and text are live; the message is ours to free.
         unsafe {
-            let message =
-                cdp_optimizer_run(self.raw.as_ptr(), module.as_mut_ptr(), text, pipeline.len());
-            if message.is_null() {
-                return Ok(());
-            }
-            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-            LLVMDisposeMessage(message);
-            Err(text)
+            said(cdp_optimizer_run(self.raw.as_ptr(), module.as_mut_ptr(), text, pipeline.len()))
         }
+    }
+
+    /// Runs function passes of a pipeline on functions of one module.
+    ///
+    /// # Errors
+    /// As [`Optimizer::run`].
+    pub fn run_on(
+        &mut self,
+        functions: &[FunctionValue<'_>],
+        pipeline: &str,
+    ) -> Result<(), String> {
+        let functions: Vec<_> = functions.iter().map(AsValueRef::as_value_ref).collect();
+        let (raw, text) = (self.raw.as_ptr(), pipeline.as_ptr().cast());
+        // SAFETY: optimiser, functions and text are live; the message is ours to free.
+        unsafe {
+            let (first, count) = (functions.as_ptr(), functions.len());
+            said(cdp_optimizer_run_on(raw, first, count, text, pipeline.len()))
+        }
+    }
+}
+
+/// What LLVM's message says, if there is one.
+///
+/// # Safety
+/// It is null, or live and the caller's to free.
+unsafe fn said(message: *mut c_char) -> Result<(), String> {
+    if message.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's.
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        Err(text)
     }
 }
 

@@ -180,6 +180,21 @@ extern "C" char *cdp_optimizer_run(CdpOptimizer *Optimizer, LLVMModuleRef Module
   return nullptr;
 }
 
+/// Runs function passes of a pipeline in LLVM's textual form on some functions; a message as above.
+extern "C" char *cdp_optimizer_run_on(CdpOptimizer *Optimizer, const LLVMValueRef *Functions, size_t Count,
+                                      const char *Pipeline, size_t Size) {
+  FunctionPassManager Passes;
+  if (Error E = Optimizer->Builder.parsePassPipeline(Passes, StringRef(Pipeline, Size)))
+    return LLVMCreateMessage(toString(std::move(E)).c_str());
+  for (LLVMValueRef Value : ArrayRef(Functions, Count)) {
+    auto *F = unwrap<Function>(Value);
+    Passes.run(*F, Optimizer->Functions);
+    Optimizer->Functions.clear(*F, F->getName());
+  }
+  Optimizer->Functions.clear();
+  return nullptr;
+}
+
 /// Forgets the names of what functions hold, and has no new ones made: most of what passes write gets one, which costs
 /// as much as a pass, and nobody reads them.
 extern "C" void cdp_forget_names(LLVMModuleRef Module) {

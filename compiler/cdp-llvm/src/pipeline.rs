@@ -28,6 +28,17 @@ pub(crate) fn most_of_host(quick: bool) -> usize {
     if quick { 10_000 } else { 20_000 }
 }
 
+/// What each function has first. Both sides of an `&&` are computed where that takes few instructions: a loop's two conditions
+/// are then one branch, and what they share with its body is computed once.
+const EARLY: &str =
+    "lower-expect,simplifycfg<bonus-inst-threshold=8>,sroa<modify-cfg>,join-ends,keep-ifs";
+
+/// The beginning of [`device`] for functions that have just been lowered, when a module has so many that their instructions should be
+/// fewer before there are more: with variables in memory they are twice as many.
+pub(crate) fn device_early(stores_apart: bool) -> String {
+    format!("{}nvvm-intr-range,{EARLY}", if stores_apart { "stores-apart," } else { "" })
+}
+
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `few-loops`, `unroll-full`,
 /// `unroll-part`, `own-parameters`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
@@ -43,11 +54,8 @@ pub(crate) fn most_of_host(quick: bool) -> usize {
 pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     // libdevice asks for the kind of arithmetic; without the answer both kinds are compiled.
     let answers = "nvvm-reflect,function(nvvm-intr-range)";
-    // Both sides of an `&&` are computed where that takes few instructions: a loop's two conditions are then one
-    // branch, and what they share with its body is computed once.
     let apart = if stores_apart { "function(stores-apart)," } else { "" };
-    let early = "function<eager-inv>(lower-expect,simplifycfg<bonus-inst-threshold=8>,\
-                 sroa<modify-cfg>,join-ends,keep-ifs)";
+    let early = format!("function<eager-inv>({EARLY})");
     // Callees first, so that what is inlined is already small. That a `__restrict__` parameter is
     // only read, which `function-facts` finds out, lets its loads take the read-only path. Counters are widened before
     // `licm` adds what does not change in another order, in which sums may wrap.

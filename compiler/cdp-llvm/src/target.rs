@@ -20,6 +20,7 @@ use inkwell::module::Module;
 use inkwell::targets::{
     CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
 };
+use inkwell::values::FunctionValue;
 
 use crate::codegen::{Emitter, Optimizer};
 use crate::error::{LowerError, Result, bug};
@@ -180,6 +181,21 @@ impl Machine {
         // After an error, or without return, the optimiser is not used again.
         let mut optimizer = self.optimizer()?;
         optimizer.run(module, pipeline).map_err(|message| bug("optimize", message))?;
+        self.0.optimizer.replace(Some(optimizer));
+        Ok(())
+    }
+
+    /// Runs function passes on functions of one module.
+    ///
+    /// # Errors
+    /// As [`Machine::optimize`].
+    pub fn optimize_functions(
+        &self,
+        functions: &[FunctionValue<'_>],
+        pipeline: &str,
+    ) -> Result<()> {
+        let mut optimizer = self.optimizer()?;
+        optimizer.run_on(functions, pipeline).map_err(|message| bug("optimize", message))?;
         self.0.optimizer.replace(Some(optimizer));
         Ok(())
     }

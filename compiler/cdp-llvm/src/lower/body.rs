@@ -65,15 +65,18 @@ pub(crate) struct Body<'b, 'u, 'ctx> {
     pub(super) debug_scope: Option<super::debug::Scope<'ctx>>,
 }
 
-/// Lowers a function's body into its LLVM function.
-pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
+/// Lowers a function's body into its LLVM function, unless that was done; gives this, and how many statements were lowered.
+pub(super) fn lower_function<'ctx>(
+    unit: &Unit<'_, 'ctx>,
+    id: FuncId,
+) -> Result<(FunctionValue<'ctx>, u32)> {
     let value = unit.function(id)?;
     if value.count_basic_blocks() > 0 {
-        return Ok(());
+        return Ok((value, 0));
     }
     let taken = unit.take(id);
     let function = taken.as_ref().unwrap_or_else(|| unit.ir.function(id));
-    let Some(block) = &function.body else { return Ok(()) };
+    let Some(block) = &function.body else { return Ok((value, 0)) };
     let entry = unit.context.append_basic_block(value, "entry");
     let start = unit.context.append_basic_block(value, "body");
     let builder = unit.context.create_builder();
@@ -111,7 +114,8 @@ pub(super) fn lower_function(unit: &Unit<'_, '_>, id: FuncId) -> Result<()> {
     body.set_loc(function.loc);
     body.stmts(block)?;
     body.set_loc(function.end);
-    body.finish(start)
+    body.finish(start)?;
+    Ok((value, body.statements))
 }
 
 impl<'u, 'ctx> Body<'_, 'u, 'ctx> {

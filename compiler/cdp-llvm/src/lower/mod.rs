@@ -16,6 +16,7 @@ mod cast;
 mod constant;
 pub(crate) mod cudart;
 mod debug;
+mod early;
 mod expr;
 mod global;
 mod held;
@@ -47,10 +48,11 @@ use crate::artifact::LlvmModule;
 use crate::error::{Result, bug, in_function};
 use crate::libdevice::Arithmetic;
 use crate::options::{HostRuntime, LaunchOpt, LowerOptions};
-use crate::target::CodeTarget;
+use crate::target::{CodeTarget, Machine};
 use crate::{kernel, libdevice, memset, raw};
 
 use debug::DebugUnit;
+use early::Early;
 
 /// Lowers a verified module. libdevice is linked if the module calls it; nothing is optimised yet.
 pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
@@ -65,7 +67,8 @@ pub fn lower(ir: &Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModu
 pub fn lower_last(ir: Verified<IrModule>, options: &LowerOptions) -> Result<LlvmModule> {
     let launches = |function: &IrFunction| function.body.as_ref().is_some_and(has_launch);
     // What the launch optimiser is for may have to be lowered again.
-    if options.launch_opt != LaunchOpt::Off && ir.functions.iter().any(launches) {
+    let optimised = options.launch_opt != LaunchOpt::Off && ir.target != Target::Host;
+    if optimised && ir.functions.iter().any(launches) {
         return lower(&ir, options);
     }
     let mut ir = ir.into_inner();
@@ -94,21 +97,22 @@ fn lower_with(
         Target::Host => CodeTarget::Host,
     };
     let mut launches = false;
-    let mut lowered = LlvmModule::build(&ir.name, target, options, |context, llvm| {
-        let unit = Unit::new(context, llvm, (ir, bodies), options);
-        unit.lower_all()?;
-        if target != CodeTarget::Host {
-            if unit.wants_memset.get() {
-                memset::link_memset(context, llvm, options)?;
+    let mut lowered =
+        LlvmModule::build_with(&ir.name, target, options, |context, llvm, machine| {
+            let unit = Unit::new(context, llvm, (ir, bodies), (options, machine));
+            unit.lower_all()?;
+            if target != CodeTarget::Host {
+                if unit.wants_memset.get() {
+                    memset::link_memset(context, llvm, options)?;
+                }
+                let math = &ir.fast_math;
+                let arithmetic =
+                    Arithmetic { ftz: math.ftz, prec_sqrt: math.prec_sqrt, fmad: math.fmad };
+                libdevice::link(context, llvm, options, arithmetic)?;
             }
-            let math = &ir.fast_math;
-            let arithmetic =
-                Arithmetic { ftz: math.ftz, prec_sqrt: math.prec_sqrt, fmad: math.fmad };
-            libdevice::link(context, llvm, options, arithmetic)?;
-        }
-        launches = llvm.get_function(kernel::LAUNCH).is_some();
-        Ok(())
-    })?;
+            launches = llvm.get_function(kernel::LAUNCH).is_some();
+            Ok(())
+        })?;
     if let (true, CodeTarget::Device { address_bits }) = (launches, target)
         && let Some(optimized) = lowered.finish_launches(options, address_bits)?
     {
@@ -132,6 +136,7 @@ pub(crate) struct Unit<'u, 'ctx> {
     pub ir: &'u IrModule,
     /// By function, what its body was and is to be lowered once; nothing where `ir` has its bodies.
     bodies: RefCell<Vec<Option<Block>>>,
+    early: Option<Early<'u, 'ctx>>,
     pub options: &'u LowerOptions,
     pub ptr: PointerType<'ctx>,
     /// An integer of the address size.
@@ -151,8 +156,9 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
         context: &'ctx Context,
         llvm: &'u Module<'ctx>,
         (ir, bodies): (&'u IrModule, Vec<Option<Block>>),
-        options: &'u LowerOptions,
+        (options, machine): (&'u LowerOptions, &'u Machine),
     ) -> Self {
+        let is_last = !bodies.is_empty() && ir.target != Target::Host;
         let size =
             if ir.types.pointer_bytes() == 4 { context.i32_type() } else { context.i64_type() };
         Unit {
@@ -160,6 +166,7 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             llvm,
             ir,
             bodies: bodies.into(),
+            early: Early::new(machine, options).filter(|_| is_last),
             options,
             ptr: context.ptr_type(AddressSpace::default()),
             size,
@@ -259,7 +266,11 @@ impl<'u, 'ctx> Unit<'u, 'ctx> {
             let Some(id) = next else { return Ok(()) };
             let name = &self.ir.function(id).name;
             self.options.cancel.check()?;
-            body::lower_function(self, id).map_err(|error| in_function(error, name))?;
+            let lowered = body::lower_function(self, id);
+            let (value, statements) = lowered.map_err(|error| in_function(error, name))?;
+            if let Some(early) = self.early.as_ref().filter(|_| statements > 0) {
+                early.add(value, statements)?;
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use inkwell::module::{Linkage, Module};
 
-use crate::artifact::LlvmModule;
+use crate::artifact::{LlvmModule, give_back_memory};
 use crate::error::{LowerError, Result, bug};
 use crate::guard::{Stopped, guarded};
 use crate::launches::Optimized;
@@ -43,9 +43,12 @@ pub(crate) fn plan(whole: &LlvmModule, options: &LowerOptions) -> Result<Option<
 /// PTX of a device module in units. The module is used up.
 pub(crate) fn emit_ptx(whole: LlvmModule, plan: &Plan, options: &LowerOptions) -> Result<String> {
     plan::promote(whole.module(), plan);
-    let bitcode = whole.module().write_bitcode_to_memory().as_slice().to_vec();
+    // What is found out of the module for the plan, and the numbers of its values while it is written, are tens of bytes for each
+    // instruction.
+    whole.give_back_memory();
+    let bitcode = whole.module().write_bitcode_to_memory();
     let put_recorded = whole.put_recorded_launches();
-    let texts = emit_units(plan, whole, &bitcode, options)?;
+    let texts = emit_units(plan, whole, bitcode.as_slice(), options)?;
     let text = merge::merge(&texts, &plan.promoted).map_err(|error| LowerError::Backend {
         message: format!("the PTX with its inline assembly cannot be read: {error}"),
     })?;
@@ -102,12 +105,16 @@ fn emit_units(
 }
 
 fn emit_largest(plan: &Plan, mut whole: LlvmModule) -> Result<String> {
+    let large = whole.is_large();
     for (symbol, role) in plan.symbols.iter().zip(&plan.units[plan.largest]) {
         match role {
             Role::Own => {}
             Role::Import => set_linkage(whole.module(), symbol, Linkage::AvailableExternally),
             Role::Declare => declare(whole.module(), symbol),
         }
+    }
+    if large {
+        give_back_memory();
     }
     // They are put into the text of all units.
     whole.set_optimized(Optimized::default());
