@@ -15,6 +15,7 @@ pub fn trials() -> Vec<Trial> {
         tests.push(("sums", sums));
         tests.push(("chains_of_sums", chains));
         tests.push(("copies_of_structs", copies));
+        tests.push(("loops", loops));
         tests.push(("branches_of_host_code", host_branches));
         tests.push(("sums_of_host_code", host_sums));
     }
@@ -72,6 +73,17 @@ fn copies() -> Outcome {
     let program =
         format!("struct s {{ int v[16]; }};\n__global__ void k(s *q, int a) {{\n{body}}}\n");
     within(20, "-O3 --emit ptx", &program)
+}
+
+/// 2,000 loops: with the tree of blocks brought up to date, and what was known of values forgotten, for each that was turned, they took
+/// twice as long.
+fn loops() -> Outcome {
+    let body = lines(2000, |n| {
+        format!("  for (int j = 0; j < n + {n}; j++) x = x * 3 + a[j * {}];\n", n % 17 + 1)
+    });
+    let program =
+        format!("__global__ void k(int *a, int n) {{\n  int x = n;\n{body}  a[0] = x;\n}}\n");
+    within(13, "-O3 --emit ptx --threads 1", &program)
 }
 
 /// A `main` of 5,000 branches took more than a minute.

@@ -15,6 +15,11 @@ struct FunctionFacts : llvm::PassInfoMixin<FunctionFacts> {
                               llvm::CGSCCUpdateResult &UR);
 };
 
+/// Turns loops so that their conditions stand at their ends, as LLVM's `loop-rotate`, in functions of very many.
+struct RotateMany : llvm::PassInfoMixin<RotateMany> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
 /// What follows a cut: nothing that looks at parts of a block, the joining of accesses, or instruction selection.
 enum class CutBefore { Nothing, Joining, Selection };
 

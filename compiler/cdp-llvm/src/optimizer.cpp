@@ -92,7 +92,7 @@ struct CdpOptimizer {
       };
       if (Is("widen-counters", WidenIndices(/*Last=*/false)) || Is("widen-indices", WidenIndices(/*Last=*/true)) ||
           Is("move-pointers", MovePointers()) ||
-          Is("one-latch", OneLatch()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
+          Is("one-latch", OneLatch()) || Is("rotate-many", RotateMany()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
           Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
           Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("keep-clamps", KeepClamps()) || Is("add-lower", AddLower()) ||

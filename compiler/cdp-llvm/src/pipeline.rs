@@ -39,7 +39,7 @@ pub(crate) fn device_early(stores_apart: bool) -> String {
     format!("{}nvvm-intr-range,{EARLY}", if stores_apart { "stores-apart," } else { "" })
 }
 
-/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `few-loops`, `unroll-full`,
+/// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `rotate-many`, `few-loops`, `unroll-full`,
 /// `unroll-part`, `own-parameters`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
 /// `parts-apart`, `join-ends`, `keep-clamps`, `select-values`, `compare-cases`, `decide-nulls`,
@@ -60,7 +60,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     // only read, which `function-facts` finds out, lets its loads take the read-only path. Counters are widened before
     // `licm` adds what does not change in another order, in which sums may wrap.
     let loops = format!(
-        "simplifycfg,loop(loop-rotate),widen-counters,loop-mssa(licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
+        "simplifycfg,few-loops(loop(loop-rotate)),rotate-many,widen-counters,loop-mssa(licm,simple-loop-unswitch),simplifycfg,{COMBINE},\
          loop-simplify,loop(loop-idiom,indvars,loop-deletion)"
     );
     let bottom_up = format!(
