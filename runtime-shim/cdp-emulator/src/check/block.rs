@@ -37,6 +37,31 @@ pub struct ThreadState {
     /// Its last fences: for the device, for the block.
     pub fence: Option<Arc<Mark>>,
     pub block_fence: Option<Arc<Mark>>,
+    /// The first stamp that was not yet made at its last fence, or at one that a barrier told it of.
+    pub fenced_at: u32,
+}
+
+/// What the phases of a barrier object collect and tell.
+#[derive(Clone, Debug, Default)]
+pub struct Phases {
+    /// By those who have arrived in this phase.
+    pub collected: Told,
+    /// By those who arrived in the last one.
+    complete: Told,
+    /// By those who arrived in the one before that.
+    before: Told,
+    /// What ended the last one, until somebody has looked.
+    ended: Option<End>,
+}
+
+/// The arrival that ended a phase.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    block: u32,
+    thread: u32,
+    time: u32,
+    /// The first stamp that was not yet made.
+    stamp: u32,
 }
 
 /// A block that the checks watch.
@@ -67,8 +92,8 @@ pub struct BlockState {
     pub fences: bool,
     /// What named barriers have collected.
     collected: [Told; 16],
-    /// Phases of barrier objects: collected and complete, by offset.
-    pub objects: FxHashMap<u64, (Told, Told)>,
+    /// Barrier objects, by offset.
+    pub objects: FxHashMap<u64, Phases>,
     /// Its asynchronous copies.
     pub copies: Copies,
     /// What is known to be done by other blocks of the cluster, which orders nothing but the end of this one.
@@ -340,8 +365,10 @@ impl BlockState {
             (None, Some(only)) => Arc::clone(only),
             (None, None) => return,
         };
+        let fenced_at = here().map(|at| threads[at].fenced_at).max().unwrap_or(0);
         for (_, own) in threads.iter_mut().enumerate().filter(|(at, _)| met(*at)) {
             own.fence = Some(joined.clone());
+            own.fenced_at = fenced_at;
         }
     }
 
@@ -389,8 +416,13 @@ impl BlockState {
     /// What a thread tells at a barrier that not all threads of the block come to.
     pub fn tell(&mut self, thread: u32) -> Told {
         let known = Some(Arc::new(self.view_without_base(thread)));
-        let fence = self.thread_if_any(thread).and_then(|own| own.fence.as_ref());
-        Told { known, fenced: fence.map(|mark| mark.view(&self.base, self.id)) }
+        let own = self.thread_if_any(thread);
+        let fence = own.and_then(|own| own.fence.as_ref());
+        Told {
+            known,
+            fenced: fence.map(|mark| mark.view(&self.base, self.id)),
+            fenced_at: own.map_or(0, |own| own.fenced_at),
+        }
     }
 
     /// What a thread has done, and what it knows of its block.
@@ -410,6 +442,7 @@ impl BlockState {
             self.fences = true;
             let own = self.thread(thread);
             own.fence = Some(Mark::with(own.fence.as_ref(), fenced));
+            own.fenced_at = own.fenced_at.max(told.fenced_at);
         }
     }
 
@@ -450,22 +483,39 @@ impl BlockState {
         self.collected[barrier] = Told::default();
     }
 
-    /// A thread arrives at a barrier object; `ends`: with it the phase ends.
-    pub fn arrive_at_object(&mut self, offset: u64, thread: u32, ends: bool) {
+    /// A thread arrives at a barrier object; `ends`: with it the phase ends. `now`: the first stamp that is not yet made.
+    pub fn arrive_at_object(&mut self, offset: u64, thread: u32, ends: bool, now: u32) {
         let told = self.tell(thread);
-        let (collected, complete) = self.objects.entry(offset).or_default();
-        collected.join(&told);
+        let by = End { block: self.id, thread, time: self.release(), stamp: now };
+        let phases = self.objects.entry(offset).or_default();
+        phases.collected.join(&told);
         if ends {
-            *complete = std::mem::take(collected);
+            let complete = std::mem::take(&mut phases.collected);
+            phases.before = std::mem::replace(&mut phases.complete, complete);
+            phases.ended = Some(by);
         }
     }
 
-    /// A thread saw that a phase of a barrier object has ended.
-    pub fn leave_object(&mut self, offset: u64, thread: u32) {
-        let complete = self.objects.get(&offset).map(|object| object.1.clone());
-        if let Some(complete) = complete {
-            self.hear(thread, &complete);
-        }
+    /// What ended the last phase of a barrier object, if nobody has looked since. Who looks now and does not know of it
+    /// ([`BlockState::may_miss`]) may find the object as it was before that, who looks later finds it as it is.
+    pub fn first_look(&mut self, offset: u64) -> Option<End> {
+        self.objects.get_mut(&offset)?.ended.take()
+    }
+
+    /// True if a thread need not know that a phase has ended.
+    pub fn may_miss(&self, thread: u32, end: &End) -> bool {
+        let fenced_at = self.thread_if_any(thread).map_or(0, |own| own.fenced_at);
+        // Who is another block's is not asked about.
+        end.block == self.id
+            && end.stamp >= fenced_at
+            && !self.knows_own(thread, end.thread, end.time)
+    }
+
+    /// A thread saw that a phase of a barrier object has ended: the last one, or the one before it.
+    pub fn leave_object(&mut self, offset: u64, thread: u32, older: bool) {
+        let Some(phases) = self.objects.get(&offset) else { return };
+        let told = if older { &phases.before } else { &phases.complete }.clone();
+        self.hear(thread, &told);
     }
 }
 

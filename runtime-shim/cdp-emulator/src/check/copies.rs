@@ -181,8 +181,8 @@ impl BlockState {
         }
         self.copies.time += 1;
         let Some(done) = self.copies_done(of, thread, self.copies.time, false) else { return };
-        let (collected, _) = self.objects.entry(offset).or_default();
-        super::view::learn(&mut collected.known, &done.into());
+        let phases = self.objects.entry(offset).or_default();
+        super::view::learn(&mut phases.collected.known, &done.into());
     }
 
     /// Lanes of a warp have the asynchronous proxy see what they know.

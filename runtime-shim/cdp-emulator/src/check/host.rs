@@ -90,7 +90,7 @@ impl Watch {
         let (address, bytes, order) = (access.address, access.bytes, access.order());
         match access.deed {
             HostDeed::Meet | HostDeed::Escape => {}
-            HostDeed::Fence => sync::fence(state, 0, order),
+            HostDeed::Fence => sync::fence(state, 0, order, self.now()),
             _ if access.order == HostOrder::Weak || bytes > 16 => {
                 self.touch_range(state, access.origin(), address, bytes, access.writes());
             }

@@ -301,6 +301,11 @@ impl Watch {
         self.checks.races || self.checks.siblings
     }
 
+    /// The first stamp that is not yet made.
+    pub fn now(&self) -> u32 {
+        self.first_stamp + self.stamps.len() as u32
+    }
+
     /// The stamp of a record.
     pub fn stamp(&self, stamp: u32) -> &Stamp {
         &self.stamps[(stamp - self.first_stamp) as usize]

@@ -111,9 +111,10 @@ pub struct Strong {
     pub order: Order,
 }
 
-/// A thread executes a fence.
-pub fn fence(state: &mut BlockState, thread: u32, order: Order) {
+/// A thread executes a fence; `now` is the first stamp that is not yet made.
+pub fn fence(state: &mut BlockState, thread: u32, order: Order, now: u32) {
     use crate::code::Sem;
+    state.thread(thread).fenced_at = now;
     if order.sem != Sem::Release {
         let own = state.thread(thread);
         let mut got: [Known; 2] = [own.seen_in_block.take(), None];

@@ -249,11 +249,14 @@ pub struct Told {
     pub known: Known,
     /// What they knew at their fences.
     pub fenced: Known,
+    /// The first stamp that was not yet made at the last of these.
+    pub fenced_at: u32,
 }
 
 impl Told {
     /// With what somebody else tells.
     pub fn join(&mut self, more: &Told) {
+        self.fenced_at = self.fenced_at.max(more.fenced_at);
         for (to, more) in [(&mut self.known, &more.known), (&mut self.fenced, &more.fenced)] {
             if let Some(more) = more {
                 learn(to, more);

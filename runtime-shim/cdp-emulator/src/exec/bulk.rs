@@ -67,7 +67,7 @@ pub fn copy(
                 match object {
                     Some((_, at)) => {
                         let thread = warp.index * 32 + lane as u32;
-                        mbarrier::complete(block, thread, lane, at, bytes)
+                        mbarrier::complete(machine, block, thread, lane, at, bytes)
                     }
                     None => Ok(()),
                 }
@@ -124,7 +124,7 @@ pub fn remote(
                 block.shared[range.clone()].copy_from_slice(new);
                 block.written[range].fill(0xff);
             }
-            mbarrier::complete(block, warp.index * 32 + lane as u32, lane, at, bytes)
+            mbarrier::complete(machine, block, warp.index * 32 + lane as u32, lane, at, bytes)
         })?;
     }
     Ok(())

@@ -173,7 +173,14 @@ impl One<'_> {
                     self.place_row(block, *to, data, of)?;
                 }
                 let count = self.map.box_bytes();
-                mbarrier::complete(block, warp.index * 32 + lane as u32, lane, at, count)
+                mbarrier::complete(
+                    self.machine,
+                    block,
+                    warp.index * 32 + lane as u32,
+                    lane,
+                    at,
+                    count,
+                )
             })?;
         }
         Ok(())

@@ -141,7 +141,7 @@ pub fn execute<'m>(
             let zero = mask_of(lanes_of(active).filter(is_zero));
             door::divided(machine, block, warp, run, zero);
         }
-        Op::Fence(order) => door::fence(block, warp, active, order),
+        Op::Fence(order) => door::fence(machine, block, warp, active, order),
         Op::Copies(order) => door::copies(machine, block, warp, active, order),
         Op::Mma if active != 0 => {
             tensor::mma(regs, &run.function.tensors[inst.imm as usize], active);

@@ -512,10 +512,11 @@ pub fn met<const N: usize>(
 
 /// Lanes execute a fence.
 #[inline(always)]
-pub fn fence(block: &mut Block, warp: &Warp, lanes: u32, order: Order) {
+pub fn fence(machine: &Machine, block: &mut Block, warp: &Warp, lanes: u32, order: Order) {
     if let Some(state) = block.state.as_deref_mut() {
+        let now = machine.watch().map_or(0, |watch| watch.now());
         for lane in lanes_of(lanes) {
-            sync::fence(state, warp.index * 32 + lane as u32, order);
+            sync::fence(state, warp.index * 32 + lane as u32, order, now);
         }
     }
 }

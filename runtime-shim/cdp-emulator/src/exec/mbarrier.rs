@@ -9,6 +9,7 @@ use super::fault::Fault;
 use super::path::Running;
 use super::rows::{lanes_of, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
+use crate::check::block::End;
 use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Owners, Sem, StateSpace};
 use crate::memory::space;
 use crate::report::ReportKind;
@@ -100,6 +101,7 @@ pub fn execute(
     let at = memory::atomic_addresses(run, inst.a, object.wide, object.offset, active);
     let mut done = 0u32;
     let mut first: Option<(u64, u64)> = None;
+    let mut looked = None;
     for lane in lanes_of(active) {
         if object.space == StateSpace::Generic && space::window(at[lane]) != space::Window::Shared {
             let message = format!("a barrier object at {:#x}, outside of shared memory", at[lane]);
@@ -108,8 +110,10 @@ pub fn execute(
         }
         let (owner, offset) =
             cluster::locate(block, warp, object.space, at[lane], lane, BYTES, true)?;
+        let tests = matches!(object.op, ObjectOp::TestState | ObjectOp::TestParity);
         let word = cluster::in_memory_of(block, owner, lane, |block| {
-            one(machine, block, warp, run, &object, (offset, lane), &mut done)
+            let older = tests && sees_older(machine, block, warp, (offset, lane), &mut looked);
+            one(machine, block, warp, run, &object, (offset, lane, older), &mut done)
         })?;
         if arrives(object.op) && object.dst != NONE {
             // Lanes that arrive together all get the state before the first of them (seen on an
@@ -128,15 +132,37 @@ pub fn execute(
     Ok(())
 }
 
-/// One lane's turn at the object at an offset of the memory that is the block's for now. The word that
-/// was there.
+/// With races looked for: a lane that tests the object finds it as it was before its last phase ended, as other lanes may that look
+/// at the same time. `looked`: at which object, and what ended its phase.
+fn sees_older(
+    machine: &Machine,
+    block: &mut Block,
+    warp: &Warp,
+    (offset, lane): (u64, usize),
+    looked: &mut Option<((u64, u64), Option<End>)>,
+) -> bool {
+    if machine.watch.is_none() {
+        return false;
+    }
+    let place = (block.memory_serial, offset);
+    let Some(state) = block.state.as_deref_mut() else { return false };
+    let end = match looked {
+        Some((at, end)) if *at == place => *end,
+        _ => state.first_look(offset),
+    };
+    *looked = Some((place, end));
+    end.is_some_and(|end| state.may_miss(warp.index * 32 + lane as u32, &end))
+}
+
+/// One lane's turn at the object at an offset of the memory that is the block's for now, which a test may find as it was before
+/// its last phase ended. The word that was there.
 fn one(
     machine: &Machine,
     block: &mut Block,
     warp: &Warp,
     run: &Running<'_>,
     object: &BarrierObject,
-    (offset, lane): (u64, usize),
+    (offset, lane, older): (u64, usize, bool),
     done: &mut u32,
 ) -> Step<u64> {
     checks::check_shared(block, offset, BYTES, lane)?;
@@ -177,7 +203,8 @@ fn one(
         ObjectOp::Expect => miss(lane, known()?, operand(false) as i64)?.word(),
         ObjectOp::Complete => miss(lane, known()?, -(operand(false) as i64))?.word(),
         ObjectOp::TestState | ObjectOp::TestParity => {
-            let now = known()?;
+            let mut now = known()?;
+            now.phase = now.phase.wrapping_sub(older.into()) & PHASE_MASK;
             let ended = if object.op == ObjectOp::TestState {
                 Object::read(operand(true)).is_none_or(|then| then.phase != now.phase)
             } else {
@@ -192,7 +219,7 @@ fn one(
         }
     };
     if machine.watch.is_some() {
-        pass(machine, block, warp, run, object, (offset, lane), (word, new), *done);
+        pass(machine, block, warp, run, object, (offset, lane, older), (word, new), *done);
     }
     if new != word {
         block.shared[range.clone()].copy_from_slice(&new.to_le_bytes());
@@ -209,7 +236,7 @@ fn pass(
     warp: &Warp,
     run: &Running<'_>,
     object: &BarrierObject,
-    (offset, lane): (u64, usize),
+    (offset, lane, older): (u64, usize, bool),
     (before, after): (u64, u64),
     ended: u32,
 ) {
@@ -226,6 +253,7 @@ fn pass(
         order,
     };
     door::memory(machine, block, warp, &run.path, touch, &[offset; 32], 1 << lane, BYTES, None);
+    let now = now(machine);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;
     match object.op {
@@ -234,7 +262,7 @@ fn pass(
         ObjectOp::CopiesArriveCounted => {
             state.copies_arrive(Async::Copies, offset, thread);
             let phase = |word| Object::read(word).map(|object| object.phase);
-            state.arrive_at_object(offset, thread, phase(before) != phase(after));
+            state.arrive_at_object(offset, thread, phase(before) != phase(after), now);
         }
         ObjectOp::Arrive
         | ObjectOp::ArriveAndDrop
@@ -243,13 +271,18 @@ fn pass(
         | ObjectOp::Expect
         | ObjectOp::Complete => {
             let phase = |word| Object::read(word).map(|object| object.phase);
-            state.arrive_at_object(offset, thread, phase(before) != phase(after));
+            state.arrive_at_object(offset, thread, phase(before) != phase(after), now);
         }
         ObjectOp::TestState | ObjectOp::TestParity if ended >> lane & 1 != 0 => {
-            state.leave_object(offset, thread);
+            state.leave_object(offset, thread, older);
         }
         ObjectOp::TestState | ObjectOp::TestParity => {}
     }
+}
+
+/// The first stamp that the checks have not yet made.
+fn now(machine: &Machine) -> u32 {
+    machine.watch().map_or(0, |watch| watch.now())
 }
 
 /// What is waited for, in words.
@@ -278,7 +311,14 @@ fn arrives(op: ObjectOp) -> bool {
 
 /// Tells the object at `offset` of the memory that is the block's for now that a copy of a lane has
 /// brought bytes.
-pub fn complete(block: &mut Block, thread: u32, lane: usize, offset: u64, bytes: u64) -> Step<()> {
+pub fn complete(
+    machine: &Machine,
+    block: &mut Block,
+    thread: u32,
+    lane: usize,
+    offset: u64,
+    bytes: u64,
+) -> Step<()> {
     checks::check_shared(block, offset, BYTES, lane)?;
     let range = offset as usize..(offset + BYTES) as usize;
     let mut word = [0; BYTES as usize];
@@ -287,8 +327,9 @@ pub fn complete(block: &mut Block, thread: u32, lane: usize, offset: u64, bytes:
     let new = miss(lane, now, -(bytes as i64))?;
     block.shared[range].copy_from_slice(&new.word().to_le_bytes());
     if let Some(state) = block.state.as_deref_mut() {
+        let ends = new.phase != now.phase;
         state.copies_arrive(Async::Object(offset), offset, thread);
-        state.arrive_at_object(offset, thread, new.phase != now.phase);
+        state.arrive_at_object(offset, thread, ends, self::now(machine));
     }
     Ok(())
 }
