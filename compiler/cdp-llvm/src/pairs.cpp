@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -60,7 +61,7 @@ std::optional<uint64_t> bitsOf(const HalfOf &Of) {
   if (const auto *Number = dyn_cast<ConstantInt>(Of.Of))
     return Number->getValue().lshr(Of.Down).getLoBits(std::min(HalfSize, Number->getBitWidth())).getZExtValue();
   if (const auto *Number = dyn_cast<ConstantFP>(Of.Of))
-    return Number->getValueAPF().bitcastToAPInt().getZExtValue() & HalfMask;
+    return Number->getValueAPF().bitcastToAPInt().lshr(Of.Down).getLoBits(HalfSize).getZExtValue();
   if (isa<UndefValue>(Of.Of))
     return 0;
   return std::nullopt;
@@ -175,6 +176,9 @@ private:
     Value *Number = Of.Of;
     if (!Number->getType()->isIntegerTy())
       Number = Build.CreateBitCast(Number, Build.getIntNTy(Number->getType()->getScalarSizeInBits()));
+    // A word is poison where one half is, and who asks for the other half alone must not see that.
+    if (!isGuaranteedNotToBePoison(Number))
+      Number = Build.CreateFreeze(Number);
     return Build.CreateAnd(Build.CreateZExtOrTrunc(Build.CreateLShr(Number, Of.Down), Build.getInt32Ty()), HalfMask);
   }
 
@@ -204,6 +208,9 @@ private:
         if (One.getType() != Taken->getType())
           Taken = Build.CreateBitCast(Build.CreateTrunc(Taken, Build.getInt16Ty()), One.getType());
       }
+      // The word has bits above the half, which may be lost now.
+      if (Taken == &Word)
+        cast<Instruction>(Of.getUser())->dropPoisonGeneratingFlags();
       Of.set(Taken);
     }
   }
