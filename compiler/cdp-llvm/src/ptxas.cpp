@@ -12,6 +12,10 @@
 //
 // Negations and absolute values of 16 bits: ptxas computes both in 32 bits and does not cut the result before an
 // instruction that asks for its sign, so that -(-32768) is 32768. Of a product by -1 it does.
+//
+// Halves of minima and maxima: whether the lower half of `min.s16x2`, or a `min.s16`, is the number that stood there for it ptxas
+// asks by the instruction itself (`VIMNMX.S16x2 R0, P0, P0, ...`), whose answers for both halves go into one predicate (sm_90, sm_100).
+// Whether it is another number it asks rightly.
 
 #include "ptxas.h"
 
@@ -25,6 +29,7 @@
 #include "llvm/CodeGen/TargetInstrInfo.h"
 #include "llvm/CodeGen/TargetRegisterInfo.h"
 #include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/InlineAsm.h"
 
 using namespace llvm;
 
@@ -32,9 +37,12 @@ namespace {
 namespace ptxas {
 
 /// NVPTX's instructions that are made here. Its own header, where they have names, is not installed.
-enum Made { Move16, Move32, Move64, Not, Add, Multiply16, Greater16, MadeCount };
-constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r",  "MOV_B64_r", "NOT_b32",
-                                                "ADD32ri",   "MULT16ri", "SMAX16rr"};
+enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, Multiply16, Greater16, MadeCount };
+constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32",
+                                                "NOT_pred",  "ADD32ri",   "MULT16ri",  "SMAX16rr"};
+
+/// How integers are compared, in the last operand of a comparison.
+enum Comparison { Equal = 0, Unequal = 1 };
 
 class PtxasPass : public MachineFunctionPass {
 public:
@@ -53,12 +61,15 @@ public:
 
 private:
   StringRef nameOf(const MachineInstr &I) const { return Instructions->getName(I.getOpcode()); }
+  const MCInstrDesc &kindOf(Made Which);
   MachineInstrBuilder insert(MachineInstr &Before, Made Which, Register Like);
   bool isOfFloat(Register Of) const;
   bool copyNarrowed(MachineInstr &Store);
   Register negated(Register Of) const;
   bool negateFirst(MachineInstr &Least);
   bool cutNegated(MachineInstr &I, bool Absolute);
+  bool isOfHalves(const MachineOperand &Compared) const;
+  bool askUnequal(MachineInstr &Question);
   bool change(MachineInstr &I);
 
   const TargetInstrInfo *Instructions = nullptr;
@@ -69,14 +80,17 @@ private:
 
 char PtxasPass::ID;
 
-/// An instruction that writes a new register of another one's class.
-MachineInstrBuilder PtxasPass::insert(MachineInstr &Before, Made Which, Register Like) {
+const MCInstrDesc &PtxasPass::kindOf(Made Which) {
   unsigned &Opcode = Opcodes[Which];
   while (Opcode + 1 < Instructions->getNumOpcodes() && Instructions->getName(Opcode) != MadeNames[Which])
     ++Opcode;
+  return Instructions->get(Opcode);
+}
+
+/// An instruction that writes a new register of another one's class.
+MachineInstrBuilder PtxasPass::insert(MachineInstr &Before, Made Which, Register Like) {
   Register Result = Registers->createVirtualRegister(Registers->getRegClass(Like));
-  const MCInstrDesc &Kind = Instructions->get(Opcode);
-  return BuildMI(*Before.getParent(), Before, Before.getDebugLoc(), Kind, Result);
+  return BuildMI(*Before.getParent(), Before, Before.getDebugLoc(), kindOf(Which), Result);
 }
 
 /// Whether an instruction of floats may have written a register. The names of all of them say so; a name with
@@ -169,6 +183,39 @@ bool PtxasPass::cutNegated(MachineInstr &I, bool Absolute) {
   return true;
 }
 
+/// Whether a number is a half of two minima or maxima, or one of 16 bits, perhaps as a wider number.
+bool PtxasPass::isOfHalves(const MachineOperand &Compared) const {
+  Register Of = Compared.isReg() ? Compared.getReg() : Register();
+  while (Of.isVirtual()) {
+    const MachineInstr *Wrote = Registers->getVRegDef(Of);
+    if (!Wrote)
+      return false;
+    if (Wrote->isInlineAsm()) {
+      StringRef Text = Wrote->getOperand(InlineAsm::MIOp_AsmString).getSymbolName();
+      return (Text.contains("min") || Text.contains("max")) && Text.contains("16");
+    }
+    StringRef Name = nameOf(*Wrote);
+    if (Name.contains("MIN16") || Name.contains("MAX16"))
+      return true;
+    if (!Wrote->isCopy() && !Name.starts_with("CVT_") && !Name.starts_with("I32toI16"))
+      return false;
+    Of = Wrote->getOperand(1).getReg();
+  }
+  return false;
+}
+
+/// Asks whether halves are unequal instead of equal, and takes the opposite of the answer.
+bool PtxasPass::askUnequal(MachineInstr &Question) {
+  MachineOperand &How = Question.getOperand(3);
+  if (How.getImm() != Equal || !(isOfHalves(Question.getOperand(1)) || isOfHalves(Question.getOperand(2))))
+    return false;
+  How.setImm(Unequal);
+  Register Answer = Question.getOperand(0).getReg(), Opposite = Registers->cloneVirtualRegister(Answer);
+  Question.getOperand(0).setReg(Opposite);
+  BuildMI(*Question.getParent(), std::next(Question.getIterator()), Question.getDebugLoc(), kindOf(NotPredicate), Answer).addReg(Opposite);
+  return true;
+}
+
 /// Writes an instruction in another way, if ptxas takes it wrongly.
 bool PtxasPass::change(MachineInstr &I) {
   StringRef Name = nameOf(I);
@@ -178,6 +225,8 @@ bool PtxasPass::change(MachineInstr &I) {
     return negateFirst(I);
   if (Name == "NEG_S16" || Name == "ABS_S16")
     return cutNegated(I, Name == "ABS_S16");
+  if (Name.starts_with("SETP_i16") || Name.starts_with("SETP_i32"))
+    return askUnequal(I);
   return false;
 }
 
