@@ -63,6 +63,8 @@ fn main() {
     for file in FILES {
         println!("cargo::rerun-if-changed={file}");
     }
+    println!("cargo::rerun-if-changed=src/axes.h");
+    println!("cargo::rerun-if-changed=src/launches/added/known.h");
     println!("cargo::rerun-if-changed=src/launches/stack/own.h");
     println!("cargo::rerun-if-changed=src/large.h");
     println!("cargo::rerun-if-changed=src/matrices.h");

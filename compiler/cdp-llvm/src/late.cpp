@@ -15,6 +15,7 @@
 // Of `blockIdx.x * blockDim.x + threadIdx.x` it has what is read first in a register of each thread, and what is read next in one of the
 // warp. C's order has the place first. With the size first, as in most of nvcc's PTX, the place is one of the warp where nothing else is computed from it.
 
+#include "axes.h"
 #include "unroll.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -126,19 +127,13 @@ static bool readLate(BasicBlock &Block) {
 
 /// Moves the read of a block's size in front of that of its place, of each dimension.
 static bool readSizeFirst(BasicBlock &Block) {
-  constexpr Intrinsic::ID Places[] = {Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Intrinsic::nvvm_read_ptx_sreg_ctaid_y, Intrinsic::nvvm_read_ptx_sreg_ctaid_z};
-  constexpr Intrinsic::ID Sizes[] = {Intrinsic::nvvm_read_ptx_sreg_ntid_x, Intrinsic::nvvm_read_ptx_sreg_ntid_y, Intrinsic::nvvm_read_ptx_sreg_ntid_z};
-  Instruction *Place[std::size(Places)] = {};
+  Instruction *Places[3] = {};
   bool Changed = false;
   for (Instruction &I : make_early_inc_range(Block)) {
-    const auto *Read = dyn_cast<IntrinsicInst>(&I);
-    for (unsigned Dimension = 0; Read && Dimension < std::size(Places); ++Dimension) {
-      Instruction *&Before = Place[Dimension];
-      if (Read->getIntrinsicID() == Places[Dimension] && !Before)
-        Before = &I;
-      if (Read->getIntrinsicID() != Sizes[Dimension] || !Before)
-        continue;
-      I.moveBefore(Before->getIterator());
+    if (auto Axis = axisOf(I, Intrinsic::nvvm_read_ptx_sreg_ctaid_x); Axis && !Places[*Axis])
+      Places[*Axis] = &I;
+    if (auto Axis = axisOf(I, Intrinsic::nvvm_read_ptx_sreg_ntid_x); Axis && Places[*Axis]) {
+      I.moveBefore(Places[*Axis]->getIterator());
       Changed = true;
     }
   }

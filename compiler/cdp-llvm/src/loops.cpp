@@ -1,6 +1,7 @@
 // What is asked of loops of device code by several passes: the number of a turn, what adds up from turn to turn, what an address is
 // computed from, what is the same for all threads of a block.
 
+#include "axes.h"
 #include "unroll.h"
 
 #include "llvm/ADT/SmallSet.h"
@@ -75,21 +76,6 @@ bool loads(const Instruction &I) {
 bool isOfBlock(const Value &V) {
   if (const auto *A = dyn_cast<Argument>(&V))
     return A->getParent()->getCallingConv() == CallingConv::PTX_Kernel;
-  const auto *Call = dyn_cast<IntrinsicInst>(&V);
-  if (!Call)
-    return isa<Constant>(V);
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return true;
-  default:
-    return false;
-  }
+  return isa<Constant>(V) || axisOf(V, Intrinsic::nvvm_read_ptx_sreg_ntid_x) || axisOf(V, Intrinsic::nvvm_read_ptx_sreg_ctaid_x) ||
+         axisOf(V, Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
 }

@@ -7,6 +7,7 @@
 // once. What stands in a loop's metadata (`#pragma unroll`) goes first, as in LLVM. The transformation is
 // LLVM's, and so is the calculation of counts from the limits given here.
 
+#include "axes.h"
 #include "unroll.h"
 
 #include "llvm/ADT/PriorityWorklist.h"
@@ -100,8 +101,7 @@ bool dividesForTurns(Loop &L, ScalarEvolution &Evolution) {
 bool isOfGrid(const SCEV *Of) {
   return SCEVExprContains(Of, [](const SCEV *Part) {
     const auto *Leaf = dyn_cast<SCEVUnknown>(Part);
-    const auto *Read = Leaf ? dyn_cast<IntrinsicInst>(Leaf->getValue()) : nullptr;
-    return Read && Read->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_nctaid_x;
+    return Leaf && axisOf(*Leaf->getValue(), Intrinsic::nvvm_read_ptx_sreg_nctaid_x) == 0u;
   });
 }
 
@@ -214,6 +214,12 @@ unsigned requestsOf(const Loop &L) {
   return Requests;
 }
 
+/// Whether an instruction multiplies by a number that stays the same in a loop, and is not known.
+bool multipliesByUnknown(const Instruction &I, const Loop &L) {
+  return I.getOpcode() == Instruction::Mul && !isa<Constant>(I.getOperand(1)) &&
+         any_of(I.operands(), [&](const Use &U) { return L.isLoopInvariant(U.get()); });
+}
+
 /// How often a loop is unrolled whose number of turns is not known: by four, so that several loads are on their
 /// way. By eight where one or two loads wait for nothing and feed sums of floats (`addsUp`), which otherwise wait for each other,
 /// unless the loop is in another one, as those over the taps of a filter are: such often have few turns. Where a turn adds nothing up, each waits
@@ -225,7 +231,7 @@ unsigned partCount(const Loop &L) {
   bool Sums = false, Waits = false, Multiplies = false;
   for (const BasicBlock *Block : L.blocks())
     for (const Instruction &I : *Block) {
-      Multiplies |= I.getOpcode() == Instruction::Mul && !isa<Constant>(I.getOperand(1)) && (L.isLoopInvariant(I.getOperand(0)) || L.isLoopInvariant(I.getOperand(1)));
+      Multiplies |= multipliesByUnknown(I, L);
       bool Goes = isa<PHINode>(I) && Block == L.getHeader();
       Carried += Goes;
       Sums |= Goes && I.getType()->isFloatTy() && addsUp(cast<PHINode>(I), L);

@@ -2,6 +2,8 @@
 //
 // LLVM's C interface can neither copy a function nor match expressions.
 
+#include "../axes.h"
+
 #include "llvm-c/Core.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
@@ -26,24 +28,14 @@ enum Extra { BlockIdx = 0, ThreadIdx = 3, GridDim = 6, BlockDim = 9, GlobalX = 1
 
 /// The parameter that stands for a special register, or -1.
 int extraOf(const Instruction &I) {
-  const auto *Call = dyn_cast<IntrinsicInst>(&I);
-  if (!Call)
-    return -1;
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x: return BlockIdx;
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y: return BlockIdx + 1;
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z: return BlockIdx + 2;
-  case Intrinsic::nvvm_read_ptx_sreg_tid_x: return ThreadIdx;
-  case Intrinsic::nvvm_read_ptx_sreg_tid_y: return ThreadIdx + 1;
-  case Intrinsic::nvvm_read_ptx_sreg_tid_z: return ThreadIdx + 2;
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x: return GridDim;
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y: return GridDim + 1;
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z: return GridDim + 2;
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_x: return BlockDim;
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_y: return BlockDim + 1;
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_z: return BlockDim + 2;
-  default: return -1;
-  }
+  constexpr std::pair<Intrinsic::ID, Extra> Registers[] = {{Intrinsic::nvvm_read_ptx_sreg_ctaid_x, BlockIdx},
+                                                           {Intrinsic::nvvm_read_ptx_sreg_tid_x, ThreadIdx},
+                                                           {Intrinsic::nvvm_read_ptx_sreg_nctaid_x, GridDim},
+                                                           {Intrinsic::nvvm_read_ptx_sreg_ntid_x, BlockDim}};
+  for (auto [X, First] : Registers)
+    if (auto Axis = axisOf(I, X))
+      return First + *Axis;
+  return -1;
 }
 
 /// Puts parameters in the place of special registers.

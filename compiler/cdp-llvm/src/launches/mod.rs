@@ -359,8 +359,7 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
         let facts = parent::parent(kernel);
         let fast = self.options.launch_opt == LaunchOpt::Fast;
         let alone = relax::alone(&sites);
-        let by_warps = self.launches_own_warps(kernel, &sites);
-        let lonely = !fast && (by_warps || single::calls_itself_alone(kernel, &sites));
+        let lonely = !fast && single::calls_itself_alone(kernel, &sites);
         let lonely_block = single::block_calls_itself_alone(kernel, &sites);
         // Lanes of such a warp launch for themselves, at different times.
         let parted = self.written(kernel) != kernel;

@@ -154,12 +154,11 @@ Known Block::look(Thread &T, unsigned Id, Value *V, unsigned Depth) {
 }
 
 Known Block::compute(Thread &T, unsigned Id, Instruction &I, unsigned Depth) {
-  unsigned Axis = 0;
-  if (isSize(I, Axis))
-    return number(ConstantInt::get(I.getType(), Size[Axis]));
-  if (isThread(I, Axis)) {
+  if (auto Axis = axisOfSize(I))
+    return number(ConstantInt::get(I.getType(), Size[*Axis]));
+  if (auto Axis = axisOfThread(I)) {
     unsigned Of[3] = {Id % Size[0], Id / Size[0] % Size[1], Id / Size[0] / Size[1]};
-    return number(ConstantInt::get(I.getType(), Of[Axis]));
+    return number(ConstantInt::get(I.getType(), Of[*Axis]));
   }
   if (auto *GEP = dyn_cast<GEPOperator>(&I))
     return place(T, Id, *GEP, Depth);
@@ -253,8 +252,7 @@ bool Block::isAlike(Value *V, unsigned Depth) {
   if (isa<Constant>(V))
     return !leadsToShared(V);
   auto *I = dyn_cast<Instruction>(V);
-  unsigned Axis = 0;
-  if (!I || Depth > 16 || isThread(*I, Axis))
+  if (!I || Depth > 16 || axisOfThread(*I))
     return false;
   if (auto *Load = dyn_cast<LoadInst>(I)) {
     // Of a struct that the kernel takes, and leaves as it is.
@@ -272,8 +270,8 @@ bool Block::isAlike(Value *V, unsigned Depth) {
     return isAlike(Load->getPointerOperand(), Depth + 1);
   }
   const bool Register = isa<IntrinsicInst>(I) && !I->mayReadOrWriteMemory() &&
-                        (isSize(*I, Axis) || reads(*I, Intrinsic::nvvm_read_ptx_sreg_ctaid_x, Axis) ||
-                         reads(*I, Intrinsic::nvvm_read_ptx_sreg_nctaid_x, Axis));
+                        (axisOfSize(*I) || axisOf(*I, Intrinsic::nvvm_read_ptx_sreg_ctaid_x) ||
+                         axisOf(*I, Intrinsic::nvvm_read_ptx_sreg_nctaid_x));
   if (!Register && !isa<GetElementPtrInst, AddrSpaceCastInst, CastInst>(I)) {
     auto *Binary = dyn_cast<BinaryOperator>(I);
     if (!Binary || Binary->isIntDivRem())

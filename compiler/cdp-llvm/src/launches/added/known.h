@@ -2,6 +2,8 @@
 //
 // It is part of `added.cpp` alone.
 
+#include "../../axes.h"
+
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -49,19 +51,8 @@ Known number(Constant *Of) {
   return Result;
 }
 
-bool reads(const Instruction &I, Intrinsic::ID X, unsigned &Axis) {
-  const auto *Call = dyn_cast<IntrinsicInst>(&I);
-  if (!Call)
-    return false;
-  Intrinsic::ID ID = Call->getIntrinsicID();
-  Axis = ID - X;
-  return Axis < 3;
-}
-
-bool isThread(const Instruction &I, unsigned &Axis) {
-  return reads(I, Intrinsic::nvvm_read_ptx_sreg_tid_x, Axis);
-}
-bool isSize(const Instruction &I, unsigned &Axis) { return reads(I, Intrinsic::nvvm_read_ptx_sreg_ntid_x, Axis); }
+std::optional<unsigned> axisOfThread(const Instruction &I) { return axisOf(I, Intrinsic::nvvm_read_ptx_sreg_tid_x); }
+std::optional<unsigned> axisOfSize(const Instruction &I) { return axisOf(I, Intrinsic::nvvm_read_ptx_sreg_ntid_x); }
 
 bool isBarrier(const Instruction &I) {
   const auto *Call = dyn_cast<IntrinsicInst>(&I);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "../../axes.h"
+
 #include "llvm-c/Core.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Function.h"
@@ -18,24 +20,11 @@ namespace {
 
 /// A child's thread is the only one of its grid: what it reads of its place in it.
 Value *placeOfOne(const Instruction &I) {
-  const auto *Call = dyn_cast<IntrinsicInst>(&I);
-  if (!Call)
-    return nullptr;
-  switch (Call->getIntrinsicID()) {
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_tid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_tid_z: return ConstantInt::get(I.getType(), 0);
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-  case Intrinsic::nvvm_read_ptx_sreg_ntid_z: return ConstantInt::get(I.getType(), 1);
-  default: return nullptr;
-  }
+  if (axisOf(I, Intrinsic::nvvm_read_ptx_sreg_ctaid_x) || axisOf(I, Intrinsic::nvvm_read_ptx_sreg_tid_x))
+    return ConstantInt::get(I.getType(), 0);
+  if (axisOf(I, Intrinsic::nvvm_read_ptx_sreg_nctaid_x) || axisOf(I, Intrinsic::nvvm_read_ptx_sreg_ntid_x))
+    return ConstantInt::get(I.getType(), 1);
+  return nullptr;
 }
 
 /// What the planning is told of a launch (`launches/parent.rs`).
@@ -53,13 +42,28 @@ void say(CallBase &Site, ArrayRef<StringRef> Words) {
   Site.setMetadata(Kind, MDNode::get(Context, Said));
 }
 
+/// The parameter of a kernel that a launch hands over.
+Value *operand(const CallBase &Site, unsigned Parameter) { return Site.getArgOperand(9 + Parameter); }
+
 /// The parameters of a kernel for which children that these sites launch get other values.
 SmallVector<unsigned, 16> changing(const Function &Kernel, ArrayRef<CallBase *> Sites) {
   SmallVector<unsigned, 16> Fields;
   for (const Argument &Arg : Kernel.args())
-    if (any_of(Sites, [&](CallBase *Site) { return Site->getArgOperand(9 + Arg.getArgNo()) != &Arg; }))
+    if (any_of(Sites, [&](CallBase *Site) { return operand(*Site, Arg.getArgNo()) != &Arg; }))
       Fields.push_back(Arg.getArgNo());
   return Fields;
+}
+
+/// What such parameters lie in while a child waits.
+StructType *recordOf(const Function &Kernel, ArrayRef<unsigned> Fields) {
+  SmallVector<Type *, 16> Types;
+  for (unsigned Field : Fields)
+    Types.push_back(Kernel.getArg(Field)->getType());
+  return StructType::get(Kernel.getContext(), Types);
+}
+
+Value *clockOf(IRBuilder<> &Builder) {
+  return Builder.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_clock64, ArrayRef<Value *>());
 }
 
 /// A kernel that becomes a loop: its thread begins with its own work, and goes on with what is on its stack. A record
@@ -78,14 +82,7 @@ public:
 
   OwnChildren(Function &Kernel, ArrayRef<CallBase *> Own, unsigned Depth)
       : Kernel(Kernel), Context(Kernel.getContext()), Sites(Own), Depth(Depth),
-        Fields(changing(Kernel, Own)), Head(&Kernel.getEntryBlock()) {
-    SmallVector<Type *, 16> Types;
-    for (unsigned Field : Fields)
-      Types.push_back(Kernel.getArg(Field)->getType());
-    Record = StructType::get(Context, Types);
-  }
-
-  static Value *operand(const CallBase &Site, unsigned Parameter) { return Site.getArgOperand(9 + Parameter); }
+        Fields(changing(Kernel, Own)), Record(recordOf(Kernel, Fields)), Head(&Kernel.getEntryBlock()) {}
 
   /// A variable of the thread, with what it holds first.
   AllocaInst *variable(IRBuilder<> &Builder, Value *First) const {

@@ -5,14 +5,6 @@
 
 #include "own.h"
 
-namespace {
-
-Value *clockOf(IRBuilder<> &Builder) {
-  return Builder.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_clock64, ArrayRef<Value *>());
-}
-
-} // namespace
-
 /// Makes a loop of a kernel, whose thread runs what these sites launch behind its own work, from a stack of `Depth`
 /// records; a child that it comes to after so many cycles is launched as long as others wait.
 extern "C" void cdp_launches_stack(LLVMValueRef KernelRef, const LLVMValueRef *Sites, unsigned Count, unsigned Depth,

@@ -26,7 +26,7 @@ struct Limits {
 class WarpChildren {
 public:
   WarpChildren(Function &Kernel, ArrayRef<CallBase *> Sites, Limits Limit)
-      : Kernel(Kernel), Sites(Sites), Limit(Limit), Fields(changing(Kernel, Sites)), Builder(Kernel.getContext()) {}
+      : Kernel(Kernel), Sites(Sites), Limit(Limit), Fields(changing(Kernel, Sites)), Builder(Kernel.getContext()), Record(recordOf(Kernel, Fields)) {}
 
   void make(bool Listens) {
     SmallVector<ReturnInst *, 8> Returns;
@@ -54,7 +54,7 @@ public:
     storeBy(First, Builder.getInt32(0));
     Start = Builder.GetInsertBlock();
     meet();
-    Value *Begin = clock();
+    Value *Begin = clockOf(Builder);
     Builder.CreateBr(Turn);
     for (Instruction &I : make_early_inc_range(*Head))
       if (isa<AllocaInst>(I))
@@ -93,7 +93,7 @@ public:
     meet();
     storeBy(First, Left);
     meet();
-    Value *Now = clock();
+    Value *Now = clockOf(Builder);
     Value *None = Builder.CreateICmpEQ(Left, Builder.getInt32(0));
     BasicBlock *Again = Builder.GetInsertBlock();
     Has->addIncoming(Takes, Again);
@@ -113,7 +113,7 @@ private:
   const Limits Limit;
   const SmallVector<unsigned, 16> Fields;
   IRBuilder<> Builder;
-  StructType *Record = nullptr;
+  StructType *const Record;
   /// In shared memory: how many wanted a place, and the records.
   Value *Top = nullptr, *Records = nullptr;
 
@@ -128,16 +128,11 @@ private:
   }
 
   Value *umin(Value *A, Value *B) { return Builder.CreateBinaryIntrinsic(Intrinsic::umin, A, B); }
-  Value *clock() { return Builder.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_clock64, ArrayRef<Value *>()); }
 
   /// Lanes see what others wrote before.
   void meet() { Builder.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {Builder.getInt32(-1)}); }
 
   void makeRoom() {
-    SmallVector<Type *, 16> Types;
-    for (unsigned Field : Fields)
-      Types.push_back(Kernel.getArg(Field)->getType());
-    Record = StructType::get(Kernel.getContext(), Types);
     auto shared = [&](Type *Ty, const char *Name) {
       auto *Variable =
           new GlobalVariable(*Kernel.getParent(), Ty, false, GlobalValue::InternalLinkage, UndefValue::get(Ty), Name,
@@ -171,7 +166,7 @@ private:
     BasicBlock *Launch = SplitBlock(Here, Site), *Ask = block("warp.ask", Launch), *Keep = block("warp.keep", Launch);
     Here->getTerminator()->eraseFromParent();
     Builder.SetInsertPoint(Here);
-    Value *Now = clock(), *Depth = Builder.getInt32(Limit.Depth);
+    Value *Now = clockOf(Builder), *Depth = Builder.getInt32(Limit.Depth);
     Value *Busy = Builder.CreateICmpUGT(Builder.CreateSub(Now, Since), Builder.getInt64(Limit.Busy));
     Value *Long = Builder.CreateICmpUGT(Builder.CreateSub(Now, Began), Builder.getInt64(Limit.Long));
     Value *Most = Builder.CreateSelect(Long, Builder.getInt32(Limit.Few),
@@ -186,7 +181,7 @@ private:
     Builder.CreateCondBr(Builder.CreateICmpULT(Place, Depth), Keep, Launch);
     Builder.SetInsertPoint(Keep);
     for (unsigned Field = 0; Field < Fields.size(); ++Field)
-      Builder.CreateStore(Site->getArgOperand(9 + Fields[Field]), at(Place, Field));
+      Builder.CreateStore(operand(*Site, Fields[Field]), at(Place, Field));
     Builder.CreateBr(Behind);
   }
 };

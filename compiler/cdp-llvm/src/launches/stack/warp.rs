@@ -38,19 +38,6 @@ impl<'ctx> Pass<'_, 'ctx> {
         let found = self.warps.iter().find(|(warp, _)| *warp == kernel);
         found.map_or(kernel, |(_, written)| *written)
     }
-
-    /// Whether some of a kernel's launches are of its own grids of one thread, as warps.
-    pub(in crate::launches) fn launches_own_warps(
-        &self,
-        kernel: FunctionValue<'ctx>,
-        sites: &[LaunchSite<'ctx>],
-    ) -> bool {
-        let is_warp = |kernel| self.warps.iter().any(|(warp, _)| *warp == kernel);
-        sites
-            .iter()
-            .filter_map(LaunchSite::kernel)
-            .any(|child| is_warp(child) && self.written(child) == self.written(kernel))
-    }
 }
 
 /// Makes the kernel of a warp for grids of one thread of a kernel, which launches such ones at `own` sites, with records of so
