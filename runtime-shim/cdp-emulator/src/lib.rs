@@ -26,6 +26,7 @@ mod float;
 mod format;
 mod hardware;
 mod host_code;
+mod lanes;
 mod load;
 mod memory;
 pub mod native;

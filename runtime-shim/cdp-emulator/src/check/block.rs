@@ -12,6 +12,7 @@ use super::copies::Copies;
 use super::shadow::{Bytes, SharedShadow};
 use super::sync::{Mark, SyncVar};
 use super::view::{Clocks, Known, Told, View, WARP, learn};
+use crate::lanes::lanes_of;
 
 /// What a lane knows of the lanes of its warp, by lane.
 type Pairs = [[u32; 32]; 32];
@@ -384,24 +385,22 @@ impl BlockState {
         } else {
             let pairs = state.pairs.get_or_insert_with(|| Box::new([[0; 32]; 32]));
             let mut row = [0; 32];
-            let member = |lane: usize| lanes >> lane & 1 != 0;
-            for lane in (0..32).filter(|&lane| member(lane)) {
+            for lane in lanes_of(lanes) {
                 for (known, &more) in row.iter_mut().zip(&pairs[lane]) {
                     *known = more.max(*known);
                 }
             }
-            for lane in (0..32).filter(|&lane| member(lane)) {
+            for lane in lanes_of(lanes) {
                 row[lane] = now;
             }
-            for lane in (0..32).filter(|&lane| member(lane)) {
+            for lane in lanes_of(lanes) {
                 pairs[lane] = row;
             }
         }
         if self.threads.is_empty() {
             return;
         }
-        let threads =
-            || (0..32).filter(move |lane| lanes >> lane & 1 != 0).map(move |l| warp * 32 + l);
+        let threads = || lanes_of(lanes).map(move |lane| warp * 32 + lane as u32);
         if let Some(learned) = self.learned_by(threads()) {
             let count = self.thread_count;
             for thread in threads().filter(|&thread| thread < count) {
@@ -448,8 +447,8 @@ impl BlockState {
 
     /// Lanes of a warp come to a named barrier that not all threads of the block come to.
     pub fn arrive_at(&mut self, barrier: usize, warp: u32, lanes: u32) {
-        for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
-            let told = self.tell(warp * 32 + lane);
+        for lane in lanes_of(lanes) {
+            let told = self.tell(warp * 32 + lane as u32);
             self.collected[barrier].join(&told);
         }
     }
@@ -473,8 +472,8 @@ impl BlockState {
     /// Lanes of a warp leave a named barrier.
     pub fn leave_barrier(&mut self, barrier: usize, warp: u32, lanes: u32) {
         let collected = self.collected[barrier].clone();
-        for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
-            self.hear(warp * 32 + lane, &collected);
+        for lane in lanes_of(lanes) {
+            self.hear(warp * 32 + lane as u32, &collected);
         }
     }
 

@@ -19,6 +19,7 @@ use super::block::BlockState;
 use super::view::{Clocks, PROXY, View, WARP};
 use super::{BlockMeta, Origin, Stamp, Watch};
 use crate::code::{Async, CopyOrder};
+use crate::lanes::lanes_of;
 
 /// The asynchronous work of a block.
 #[derive(Debug, Default)]
@@ -122,7 +123,7 @@ impl BlockState {
         if self.copies.agents.is_empty() {
             return;
         }
-        let threads = (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| warp * 32 + lane);
+        let threads = lanes_of(lanes).map(|lane| warp * 32 + lane as u32);
         let of = match order {
             CopyOrder::Commit { of } | CopyOrder::Wait { of, .. } => of,
             CopyOrder::WaitAll => Async::Copies,
@@ -189,7 +190,7 @@ impl BlockState {
     pub fn fence_proxy(&mut self, warp: u32, lanes: u32) {
         let mut fenced = View::default();
         let mut own = Clocks::default();
-        let threads = || (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| warp * 32 + lane);
+        let threads = || lanes_of(lanes).map(|lane| warp * 32 + lane as u32);
         for thread in threads() {
             own.join(&self.clocks(thread));
             if let Some(learned) =

@@ -22,6 +22,7 @@ use super::access::Access;
 use super::block::BlockState;
 use super::race::current;
 use super::sync::{SyncVar, look};
+use crate::lanes::lanes_of;
 
 /// Writes that are remembered of a place, so that a ring may have as many slots. Pairs of them are forgotten, which most locks of this
 /// kind count in.
@@ -132,7 +133,7 @@ impl Watch {
         }
         let mut places = std::mem::take(&mut self.older.places);
         let mut behind = 0;
-        for lane in (0..32).filter(|lane| access.lanes >> lane & 1 != 0) {
+        for lane in lanes_of(access.lanes) {
             let place = access.base.wrapping_add(access.at[lane]);
             let thread = access.first_thread + lane as u32;
             let newest = self.newest(state, access, access.at[lane]);

@@ -7,6 +7,7 @@ use super::record::{Record, Strength};
 use super::shadow::{Cell, Page};
 use super::{Origin, Stamp, Watch};
 use crate::code::{Reach, Sem};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 
 /// One thread's access to one word.
@@ -105,7 +106,7 @@ impl Watch {
             keeps: access.kind.keeps(),
             order: access.order,
         };
-        for lane in (0..32).filter(|lane| lanes >> lane & 1 != 0) {
+        for lane in lanes_of(lanes) {
             let thread = access.first_thread + lane as u32;
             if access.shared {
                 self.strong_shared(state, thread, access.at[lane], strong);

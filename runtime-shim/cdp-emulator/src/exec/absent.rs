@@ -68,7 +68,7 @@ fn whereabouts(warp: &Warp, lane: u32) -> Elsewhere {
 /// Something comes of such values in lanes of the path.
 pub fn tell(machine: &Machine, block: &Block, warp: &Warp, at: &Path, lanes: u32, effect: Unset) {
     let Some(mut watch) = machine.watch() else { return };
-    for lane in super::rows::lanes_of(lanes) {
+    for lane in crate::lanes::lanes_of(lanes) {
         let Some(Some(absence)) = warp.absences.get(lane) else { continue };
         let place = |lane: u32, (function, instruction): (u32, u32)| crate::memory::SiteRef {
             function,

@@ -1,8 +1,9 @@
 //! Addresses: of variables of the function and the block, and from one state space to another.
 
-use super::rows::{fill_with, lanes_of, read_row, set_pred};
+use super::rows::{fill_with, read_row, set_pred};
 use super::{Block, Machine, Warp, cluster};
 use crate::code::{Inst, StateSpace};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 
 /// `cvta`: from an address of a space to a generic one.

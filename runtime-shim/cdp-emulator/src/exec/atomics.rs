@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use cdp_ptx::{AtomOp, ScalarType};
 
 use super::path::{Running, site};
-use super::rows::{lanes_of, read_row, write_row};
+use super::rows::{read_row, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::code::{Atomic, Inst, NONE, Owners, StateSpace, is_nothing};
 use crate::float::soft;
+use crate::lanes::lanes_of;
 use crate::memory::SiteRef;
 use crate::memory::space::{self, Window};
 

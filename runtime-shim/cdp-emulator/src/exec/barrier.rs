@@ -2,10 +2,11 @@
 
 use super::fault::{Fault, WaitingLanes};
 use super::path::{Next, Running, keep_active, parked_lanes, site};
-use super::rows::{lanes_of, read_row, set_pred, write_row};
+use super::rows::{read_row, set_pred, write_row};
 use super::{Block, Machine, Path, PathState, Step, Warp, diverge};
 use crate::code::{Barrier, BarrierKind, Function, Inst, NONE, Op};
 use crate::config::CheckAction;
+use crate::lanes::lanes_of;
 use crate::report::ReportKind;
 
 /// The barrier that a waiting path waits at.

@@ -7,9 +7,10 @@ use super::checks::{Addresses, OnLane, bad_global, bad_shared, misaligned, own};
 use super::door::{self, Touch};
 use super::fault::Fault;
 use super::path::Running;
-use super::rows::{lanes_of, read_row};
+use super::rows::read_row;
 use super::{Block, Machine, Step, Warp, atomics, cluster, mbarrier};
 use crate::code::{Async, BulkCopy, Inst, NONE, Order, Owners, Reach, Sem, StateSpace};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -65,10 +66,7 @@ pub fn copy(
                 in_bounds(block, lane, to, bytes)?;
                 deliver(machine, block, warp, run, (&copy, lane, of), to, data);
                 match object {
-                    Some((_, at)) => {
-                        let thread = warp.index * 32 + lane as u32;
-                        mbarrier::complete(machine, block, thread, lane, at, bytes)
-                    }
+                    Some((_, at)) => mbarrier::complete(machine, block, warp, lane, at, bytes),
                     None => Ok(()),
                 }
             })?;
@@ -124,7 +122,7 @@ pub fn remote(
                 block.shared[range.clone()].copy_from_slice(new);
                 block.written[range].fill(0xff);
             }
-            mbarrier::complete(machine, block, warp.index * 32 + lane as u32, lane, at, bytes)
+            mbarrier::complete(machine, block, warp, lane, at, bytes)
         })?;
     }
     Ok(())

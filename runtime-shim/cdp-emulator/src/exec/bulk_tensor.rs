@@ -7,9 +7,10 @@ use super::bulk::{Side, apart, in_bounds, in_shared, place, ranks, reduce, touch
 use super::checks::{OnLane, bad_global, misaligned};
 use super::fault::Fault;
 use super::path::Running;
-use super::rows::{lanes_of, read_row};
+use super::rows::read_row;
 use super::{Block, Machine, Path, Step, Warp, cluster, mbarrier, memory};
 use crate::code::{Async, Inst, TensorCopy};
+use crate::lanes::lanes_of;
 use crate::memory::space::{self, Window};
 use crate::report::ReportKind;
 use crate::tensor_map::{BoxRow, CHUNK, MAP_BYTES, TensorMap};
@@ -173,14 +174,7 @@ impl One<'_> {
                     self.place_row(block, *to, data, of)?;
                 }
                 let count = self.map.box_bytes();
-                mbarrier::complete(
-                    self.machine,
-                    block,
-                    warp.index * 32 + lane as u32,
-                    lane,
-                    at,
-                    count,
-                )
+                mbarrier::complete(self.machine, block, warp, lane, at, count)
             })?;
         }
         Ok(())

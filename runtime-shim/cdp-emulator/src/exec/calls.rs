@@ -3,9 +3,10 @@
 use super::diverge::{self, Arrival};
 use super::fault::Fault;
 use super::path::{self, Next, Running, keep_active};
-use super::rows::{lanes_of, read_row, write_row};
+use super::rows::{read_row, write_row};
 use super::{Block, Frame, Machine, Path, PathState, Step, Warp, absent, door, print, rows};
 use crate::code::{Call, Callee, Function, Inst, JOIN_RETURN, NONE, Slot};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 use crate::report::ReportKind;
 use crate::services::{Lack, Service};

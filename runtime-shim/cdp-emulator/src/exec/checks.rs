@@ -4,9 +4,9 @@
 //! atomics.
 
 use super::fault::Fault;
-use super::rows::lanes_of;
 use super::{Block, Machine, Step, Warp, action};
 use crate::config::CheckAction;
+use crate::lanes::lanes_of;
 use crate::memory::space::{self, Window};
 use crate::memory::{AllocKind, Extent, SiteRef};
 use crate::report::{Bytes, ReportKind};

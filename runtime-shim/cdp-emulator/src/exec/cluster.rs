@@ -7,10 +7,11 @@
 
 use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
-use super::rows::{lanes_of, read_row, write_row};
+use super::rows::{read_row, write_row};
 use super::{Block, PathState, Step, Warp, checks};
 use crate::check::view::{Known, Told, learn};
 use crate::code::{Inst, StateSpace};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 use crate::report::ReportKind;
 

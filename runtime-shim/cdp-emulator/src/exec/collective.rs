@@ -9,11 +9,12 @@ use cdp_ptx::{MatchMode, ReduxOp, ScalarType, ShflMode, VoteMode};
 
 use super::fault::Fault;
 use super::path::{Next, Running, keep_active};
-use super::rows::{lanes_of, mask_of, read_row, set_pred, write_row};
+use super::rows::{read_row, set_pred, write_row};
 use super::{Block, Machine, Path, PathState, Step, Warp, absent, door};
 use crate::alu::float::min_max;
 use crate::check::findings::Lapse;
 use crate::code::{Collective, CollectiveKind, Inst, NONE, Op};
+use crate::lanes::{lanes_of, mask_of};
 use crate::report::ReportKind;
 
 /// What masks of lanes are.

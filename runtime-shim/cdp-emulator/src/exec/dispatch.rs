@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::path::{Next, Running, exit};
-use super::rows::{fill_with, lanes_of, mask_of, read_row, set_pred, write_row};
+use super::rows::{fill_with, read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp};
 use super::{
     address, atomics, barrier, bulk, bulk_tensor, calls, cluster, collective, diverge, door,
@@ -10,6 +10,7 @@ use super::{
 };
 use crate::alu::video;
 use crate::code::{Inst, Op, PredLogic, VideoInst};
+use crate::lanes::{lanes_of, mask_of};
 use crate::report::ReportKind;
 
 /// Instructions that are neither arithmetic nor memory accesses nor branches.

@@ -7,7 +7,6 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use super::path::{self, Running};
-use super::rows::{lanes_of, mask_of};
 use super::stray;
 use super::{Block, Machine, Path, Warp};
 use crate::check::access::Access;
@@ -17,6 +16,7 @@ use crate::check::findings::{Home, Lapse, Unwritten};
 use crate::check::init;
 use crate::check::{Origin, Watch, sync};
 use crate::code::{self, CopyOrder, Inst, Op, Order, Owners};
+use crate::lanes::{lanes_of, mask_of};
 use crate::memory::{SiteRef, space};
 use crate::services::Unset;
 
@@ -510,11 +510,16 @@ pub fn met<const N: usize>(
     }
 }
 
+/// The first stamp that the checks have not yet made.
+pub fn now(machine: &Machine) -> u32 {
+    machine.watch().map_or(0, |watch| watch.now())
+}
+
 /// Lanes execute a fence.
 #[inline(always)]
 pub fn fence(machine: &Machine, block: &mut Block, warp: &Warp, lanes: u32, order: Order) {
     if let Some(state) = block.state.as_deref_mut() {
-        let now = machine.watch().map_or(0, |watch| watch.now());
+        let now = now(machine);
         for lane in lanes_of(lanes) {
             sync::fence(state, warp.index * 32 + lane as u32, order, now);
         }

@@ -7,10 +7,11 @@
 
 use super::fault::Fault;
 use super::path::Running;
-use super::rows::{lanes_of, read_row, set_pred, write_row};
+use super::rows::{read_row, set_pred, write_row};
 use super::{Block, Machine, Step, Warp, checks, cluster, door, memory};
 use crate::check::block::End;
 use crate::code::{Async, BarrierObject, Inst, NONE, ObjectOp, Order, Owners, Sem, StateSpace};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 use crate::report::ReportKind;
 
@@ -253,7 +254,7 @@ fn pass(
         order,
     };
     door::memory(machine, block, warp, &run.path, touch, &[offset; 32], 1 << lane, BYTES, None);
-    let now = now(machine);
+    let now = door::now(machine);
     let Some(state) = block.state.as_deref_mut() else { return };
     let thread = warp.index * 32 + lane as u32;
     match object.op {
@@ -278,11 +279,6 @@ fn pass(
         }
         ObjectOp::TestState | ObjectOp::TestParity => {}
     }
-}
-
-/// The first stamp that the checks have not yet made.
-fn now(machine: &Machine) -> u32 {
-    machine.watch().map_or(0, |watch| watch.now())
 }
 
 /// What is waited for, in words.
@@ -314,7 +310,7 @@ fn arrives(op: ObjectOp) -> bool {
 pub fn complete(
     machine: &Machine,
     block: &mut Block,
-    thread: u32,
+    warp: &Warp,
     lane: usize,
     offset: u64,
     bytes: u64,
@@ -327,9 +323,9 @@ pub fn complete(
     let new = miss(lane, now, -(bytes as i64))?;
     block.shared[range].copy_from_slice(&new.word().to_le_bytes());
     if let Some(state) = block.state.as_deref_mut() {
-        let ends = new.phase != now.phase;
+        let (ends, thread) = (new.phase != now.phase, warp.index * 32 + lane as u32);
         state.copies_arrive(Async::Object(offset), offset, thread);
-        state.arrive_at_object(offset, thread, ends, self::now(machine));
+        state.arrive_at_object(offset, thread, ends, door::now(machine));
     }
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use super::fault::Fault;
 use super::path::Running;
-use super::rows::lanes_of;
 use super::{Block, Machine, Path, PrintEntry, Step, Warp, calls, memory};
 use crate::code::Call;
 use crate::format;
+use crate::lanes::lanes_of;
 use crate::report::ReportKind;
 
 /// Longest format or string argument.

@@ -187,24 +187,6 @@ pub unsafe fn write_row(regs: *mut u32, row: u32, wide: bool, lane: usize, value
     }
 }
 
-/// Iterates over the lanes of a mask.
-#[inline]
-pub fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        (rest != 0).then(|| {
-            let lane = rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            lane
-        })
-    })
-}
-
-/// The mask of some lanes.
-pub fn mask_of(lanes: impl Iterator<Item = usize>) -> u32 {
-    lanes.fold(0, |mask, lane| mask | 1 << lane)
-}
-
 /// Sets the active bits of a predicate.
 #[inline]
 pub fn set_pred(regs: *mut u32, word: u32, bits: u32, active: u32) {

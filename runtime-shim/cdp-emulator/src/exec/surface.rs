@@ -7,10 +7,11 @@ use cdp_ptx::{ScalarType, SurfaceClamp};
 
 use super::fault::Fault;
 use super::path::Running;
-use super::rows::{lanes_of, read_row, write_row};
+use super::rows::{read_row, write_row};
 use super::{Block, Machine, Step, Warp, door};
 use crate::code::{Inst, NONE, Order, Owners};
 use crate::float::soft;
+use crate::lanes::lanes_of;
 use crate::report::ReportKind;
 use crate::texture::{
     FACES, Levels, TextureDescriptor, TextureFetch, TextureLod, face_in, gradient_on_face, is_cube,

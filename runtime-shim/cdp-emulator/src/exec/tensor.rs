@@ -2,9 +2,10 @@
 
 use cdp_ptx::matrix::{MatrixOperand, MatrixShape};
 
-use super::rows::{lanes_of, read_row, write_row};
+use super::rows::{read_row, write_row};
 use crate::code::{Inst, MatrixAddress, NONE, Tensor};
 use crate::float::soft::Mode;
+use crate::lanes::lanes_of;
 use crate::tensor::fragment::{Cell, Fragment, Places};
 use crate::tensor::product::Summation;
 

@@ -12,10 +12,11 @@ use cdp_ptx::warpgroup::{LeftFactor, Wgmma};
 use super::checks::bad_shared;
 use super::door::{self, Touch};
 use super::path::Running;
-use super::rows::{lanes_of, read_row, write_row};
+use super::rows::{read_row, write_row};
 use super::{Block, Machine, Step, Warp};
 use crate::code::{Async, GroupProduct, Inst, Order, Owners};
 use crate::float::soft::Mode;
+use crate::lanes::lanes_of;
 use crate::tensor::fragment::{Cell, Fragment, Places};
 use crate::tensor::product::Summation;
 

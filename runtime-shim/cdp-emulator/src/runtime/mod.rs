@@ -18,7 +18,7 @@ use crate::code::{Call, Callee, Function, Op};
 use crate::exec::calls;
 use crate::exec::fault::Fault;
 use crate::exec::memory as device_memory;
-use crate::exec::{Block, Path, PathState, Step, Warp, path, rows};
+use crate::exec::{Block, Path, PathState, Step, Warp, path};
 use crate::memory::space::{self, Window};
 use crate::memory::{AllocKind, FreeError, SiteRef};
 use crate::report::ReportKind;
@@ -146,7 +146,7 @@ impl Core {
             _ => (false, false),
         };
         let mut wait = false;
-        for lane in rows::lanes_of(lanes) {
+        for lane in crate::lanes::lanes_of(lanes) {
             let mut caller = Caller {
                 block,
                 warp: &mut warp,

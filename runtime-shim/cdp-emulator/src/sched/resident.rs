@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::{Core, Resident};
 use crate::exec::{Block, PathState};
+use crate::lanes::lanes_of;
 use crate::work::{BlockKey, GridKey};
 
 impl Core {
@@ -130,8 +131,8 @@ impl Core {
         }
         if block.state.is_some() {
             for (first, mask) in woken {
-                for lane in (0..32).filter(|lane| mask >> lane & 1 != 0) {
-                    self.edge_children_done(key, block, first + lane);
+                for lane in lanes_of(mask) {
+                    self.edge_children_done(key, block, first + lane as u32);
                 }
             }
         }

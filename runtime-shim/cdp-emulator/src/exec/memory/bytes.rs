@@ -6,11 +6,12 @@ use super::super::checks::{
 };
 use super::super::door::{self, Touch};
 use super::super::path::{self, Running};
-use super::super::rows::{lanes_of, read_row};
+use super::super::rows::read_row;
 use super::super::{Block, Machine, Path, Step, Warp};
 use super::private::{peek_local, poke_local};
 use super::{addresses, bounds, peek, poke};
 use crate::code::{Async, Inst, NONE, Order, Owners};
+use crate::lanes::lanes_of;
 use crate::memory::Extent;
 use crate::memory::space::{self, Window};
 

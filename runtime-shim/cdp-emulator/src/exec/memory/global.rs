@@ -3,10 +3,11 @@
 use super::super::checks::{Addresses, OnLane, bad_global, is_last_word, misaligned};
 use super::super::door::{self, Touch};
 use super::super::path::Running;
-use super::super::rows::{lanes_of, read_row, write_row};
+use super::super::rows::{read_row, write_row};
 use super::super::{Block, CachedExtent, Machine, Step, Warp};
 use super::{bounds, broadcast, extend, manner, peek, poke, put_older, registers, stored};
 use crate::code::{Access, Inst, NONE};
+use crate::lanes::lanes_of;
 
 /// How the lanes' addresses lie to each other.
 #[derive(Clone, Copy, PartialEq, Eq)]

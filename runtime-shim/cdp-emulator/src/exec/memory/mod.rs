@@ -20,9 +20,10 @@ use self::shared::shared;
 use super::checks::{Addresses, own};
 use super::door::Manner;
 use super::path::Running;
-use super::rows::{lanes_of, write_row};
+use super::rows::write_row;
 use super::{Block, Machine, Step, Warp, cluster, rows};
 use crate::code::{Access, Inst, NONE, Order, StateSpace};
+use crate::lanes::lanes_of;
 use crate::memory::place_text;
 use crate::memory::space::{self, Window};
 

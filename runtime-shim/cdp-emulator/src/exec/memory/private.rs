@@ -2,10 +2,11 @@
 
 use super::super::checks::{Addresses, OnLane, bad_local, bad_param, misaligned};
 use super::super::path::Running;
-use super::super::rows::{lanes_of, read_row, write_row};
+use super::super::rows::{read_row, write_row};
 use super::super::{Block, Machine, Step, Warp, door, rows};
 use super::{bounds, broadcast, extend, registers};
 use crate::code::{Access, Inst, NONE, StateSpace};
+use crate::lanes::lanes_of;
 use crate::memory::space;
 
 #[allow(clippy::too_many_arguments)]

@@ -3,11 +3,12 @@
 use super::super::checks::{Addresses, bad_shared, uninitialized};
 use super::super::door::{self, Touch};
 use super::super::path::{Running, site};
-use super::super::rows::{lanes_of, mask_of, read_row, write_row};
+use super::super::rows::{read_row, write_row};
 use super::super::{Block, Machine, Step, Warp};
 use super::{bounds, extend, manner, peek, poke, put_older, registers, stored};
 use crate::code::{Access, Demand, Inst, NONE};
 use crate::config::CheckAction;
+use crate::lanes::{lanes_of, mask_of};
 use crate::memory::space;
 
 #[inline(always)]
