@@ -184,7 +184,7 @@ pub fn analyse(
     pass: Pass,
     options: &CompileOptions,
 ) -> Result<Analysis, Error> {
-    guard("check", &source.name(), || analyse_here(source, pass, options, Wanted::Code))
+    analyse_for(source, pass, options, Wanted::Code)
 }
 
 /// [`analyse`], with the tree.
@@ -196,7 +196,7 @@ pub fn analyse_with_tree(
     pass: Pass,
     options: &CompileOptions,
 ) -> Result<Analysis, Error> {
-    guard("check", &source.name(), || analyse_here(source, pass, options, Wanted::Tree))
+    analyse_for(source, pass, options, Wanted::Tree)
 }
 
 /// What an analysis is for beside its findings.
@@ -217,14 +217,12 @@ pub fn findings(
     pass: Pass,
     options: &CompileOptions,
 ) -> Result<Report, Error> {
-    guard("check", &source.name(), || {
-        let mut report = analyse_here(source, pass, options, Wanted::Nothing)?.report;
-        if report.diagnostics.is_empty() {
-            // Texts and names are for messages only.
-            report.session = Shared::new(Session::new());
-        }
-        Ok(report)
-    })
+    let mut report = analyse_for(source, pass, options, Wanted::Nothing)?.report;
+    if report.diagnostics.is_empty() {
+        // Texts and names are for messages only.
+        report.session = Shared::new(Session::new());
+    }
+    Ok(report)
 }
 
 /// A source after preprocessing, as gcc's `-E` gives it.
@@ -258,6 +256,15 @@ pub fn preprocess(
         let report = Report { diagnostics, session: Shared::new(session) };
         Ok(Preprocessed { text, report, dependencies: made.dependencies })
     })
+}
+
+fn analyse_for(
+    source: &SourceInput,
+    pass: Pass,
+    options: &CompileOptions,
+    wanted: Wanted,
+) -> Result<Analysis, Error> {
+    guard("check", &source.name(), || analyse_here(source, pass, options, wanted))
 }
 
 fn analyse_here(

@@ -20,6 +20,7 @@ pub fn source(data: &[u8]) {
         let analysis = analyse(&input(data), pass, &options(data));
         let Some(analysis) = unless_refused(analysis) else { continue };
         spans_are_inside(&analysis.report).unwrap_or_else(|wrong| panic!("{pass:?}: {wrong}"));
+        // The other way of a check, which keeps the tree.
         let whole = analyse_with_tree(&input(data), pass, &options(data));
         if let Some(whole) = unless_refused(whole) {
             let _ = cdp_frontend::ast_print::print(&whole.unit, &whole.report.session);
