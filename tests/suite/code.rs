@@ -2,7 +2,7 @@
 //! loops that are unrolled, programs that no link takes optimisations from; and as exact as nvcc's. How fast it is,
 //! only a GPU tells (`cargo xtask bench device`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cdp_llvm::outline::ItemKind;
 use libtest_mimic::Trial;
@@ -10,10 +10,10 @@ use libtest_mimic::Trial;
 use crate::cuda::has_clang;
 use crate::linking::Bench;
 use crate::ptx_text::{Statement, function, instructions, items, statements};
-use crate::support::{Outcome, cases, trial};
+use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, bool, fn() -> Outcome); 18] = [
+    let tests: [(&str, bool, fn() -> Outcome); 17] = [
         ("whole_programs_are_not_linked", true, whole_programs),
         ("functions_that_no_kernel_reaches_are_not_assembled", true, unreachable_functions),
         ("copies_are_as_wide_as_both_alignments", true, copies),
@@ -22,7 +22,6 @@ pub fn trials() -> Vec<Trial> {
         ("long_copies_stay_loops", true, long_copies),
         ("choices_by_two_conditions_are_one", true, choices),
         ("many_queues_are_called", true, many_queues),
-        ("what_ptxas_takes_wrongly_is_written_otherwise", true, taken_wrongly),
         ("swaps_of_16_bits_are_instructions", true, short_swaps),
         ("square_roots_are_rounded", true, || square_roots("roots.cdp")),
         ("square_roots_of_cuda_files_are_rounded", has_clang(), || square_roots("roots.cu")),
@@ -296,58 +295,6 @@ fn short_swaps() -> Outcome {
     for instruction in ["atom.shared.gpu.cas.b16", "atom.global.gpu.cas.b16", "atom.gpu.cas.b16"] {
         if !ptx.contains(instruction) {
             return Err(format!("no {instruction}:\n{ptx}").into());
-        }
-    }
-    Ok(())
-}
-
-/// ptxas 13.0 converts floats that a narrow store cuts, unless a move stands before it, and loses the sign of a minimum's second
-/// operand, does not cut a negated number to 16 bits, and takes one answer for both halves of a minimum that is asked whether it is equal
-/// to a number. The programs show it on a GPU.
-fn taken_wrongly() -> Outcome {
-    let bench = Bench::new()?;
-    for name in ["narrowed_floats", "negated_minima", "negated_shorts", "half_minima"] {
-        let source = cases("run").join(format!("{name}.cdp")).display().to_string();
-        for level in ["-O0", "-O1", "-O3"] {
-            let words = ["build", &source, level, "--arch", "sm_90", "--emit", "ptx", "-o", "-"];
-            let (ptx, _) = bench.cdpc(&words, 0)?;
-            // What wrote a register; numbers begin anew in each function.
-            let mut wrote: BTreeMap<&str, &str> = BTreeMap::new();
-            let mut halves: BTreeSet<&str> = BTreeSet::new();
-            for instruction in instructions(&ptx)? {
-                let (operation, operands) = (instruction.operation, &instruction.operands);
-                let by = |register: &&str| wrote.get(*register).copied().unwrap_or_default();
-                let narrow = |register: &&str| {
-                    let width = if register.starts_with("%rs") {
-                        16
-                    } else if register.starts_with("%rd") {
-                        64
-                    } else {
-                        32
-                    };
-                    let written =
-                        operation.rsplit(".b").next().and_then(|bits| bits.parse::<u32>().ok());
-                    written.is_some_and(|bits| bits < width) && by(register).contains(".f")
-                };
-                let store = operation.starts_with("st.") && operands.iter().any(narrow);
-                let least = ["min.s32", "max.s32"].contains(&operation)
-                    && operands.last().is_some_and(|register| by(register) == "neg.s32");
-                let half = operation.starts_with("setp.eq")
-                    && operands.iter().any(|register| halves.contains(register));
-                if store || least || half || ["neg.s16", "abs.s16"].contains(&operation) {
-                    return Err(format!("{name} {level}: {}", instruction.text).into());
-                }
-                if let Some(result) = operands.first().filter(|_| !operation.starts_with("st.")) {
-                    wrote.insert(result, operation);
-                    let passes = operation.starts_with("cvt.") || operation.starts_with("mov.");
-                    let of_halves = operands[1..].iter().any(|register| halves.contains(register));
-                    if operation.ends_with("16x2") || passes && of_halves {
-                        halves.insert(result);
-                    } else {
-                        halves.remove(result);
-                    }
-                }
-            }
         }
     }
     Ok(())

@@ -75,7 +75,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// NVIDIA's disassembler, from beside the other tools.
-fn nvdisasm() -> Option<std::path::PathBuf> {
+pub fn nvdisasm() -> Option<std::path::PathBuf> {
     let toolkits = compiler().ok()?.toolchain().toolkits();
     let paths = toolkits.iter().map(|kit| kit.root.join("bin/nvdisasm"));
     paths.into_iter().find(|path| path.is_file())

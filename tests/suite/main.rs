@@ -17,6 +17,7 @@ mod cli_signals;
 mod cli_streams;
 mod code;
 mod code_access;
+mod code_ptxas;
 mod code_shapes;
 mod code_waits;
 mod compile;
@@ -73,6 +74,7 @@ fn main() {
     trials.extend(code::trials());
     trials.extend(code_shapes::trials());
     trials.extend(code_access::trials());
+    trials.extend(code_ptxas::trials());
     trials.extend(code_waits::trials());
     trials.extend(diagnostics::trials());
     trials.extend(snapshots::trials());

@@ -16,11 +16,17 @@
 // Halves of minima and maxima: whether the lower half of `min.s16x2`, or a `min.s16`, is the number that stood there for it ptxas
 // asks by the instruction itself (`VIMNMX.S16x2 R0, P0, P0, ...`), whose answers for both halves go into one predicate (sm_90, sm_100).
 // Whether it is another number it asks rightly.
+//
+// Packed sums with a constant of which one half is read: of `add.u16x2 %r1, %r2, 0x00050007; cvt.u16.u32 %rs1, %r1` it makes
+// `VIADD.16x2 R0, R0, 0x0` (sm_90, sm_100), whatever the constant. Where anything reads all of the sum it is right, so is a minimum of
+// it, unless it becomes one instruction of its own. An `add` in a longer text of inline PTX stays as it was written.
 
 #include "ptxas.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/CodeGen/MachineFunction.h"
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"
@@ -37,9 +43,12 @@ namespace {
 namespace ptxas {
 
 /// NVPTX's instructions that are made here. Its own header, where they have names, is not installed.
-enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, Multiply16, Greater16, MadeCount };
-constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32",
-                                                "NOT_pred",  "ADD32ri",   "MULT16ri",  "SMAX16rr"};
+enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, And, Xor, Apart, Multiply16, Greater16, MadeCount };
+constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32",  "NOT_pred", "ADD32ri",
+                                                "AND_b32ri", "XOR_b32rr", "XOR_b32ri", "MULT16ri", "SMAX16rr"};
+
+/// The highest bit of each half.
+constexpr uint32_t Signs = 0x80008000;
 
 /// How integers are compared, in the last operand of a comparison.
 enum Comparison { Equal = 0, Unequal = 1 };
@@ -64,12 +73,19 @@ private:
   const MCInstrDesc &kindOf(Made Which);
   MachineInstrBuilder insert(MachineInstr &Before, Made Which, Register Like);
   bool isOfFloat(Register Of) const;
+  uint64_t writtenBy(const MachineInstr &Store) const;
+  unsigned widthOf(Register Of) const;
   bool copyNarrowed(MachineInstr &Store);
+  const MachineInstr *writerOf(Register Of) const;
   Register negated(Register Of) const;
   bool negateFirst(MachineInstr &Least);
   bool cutNegated(MachineInstr &I, bool Absolute);
   bool isOfHalves(const MachineOperand &Compared) const;
   bool askUnequal(MachineInstr &Question);
+  bool isNarrow(const MachineInstr &Reader) const;
+  bool isReadByHalves(Register Of) const;
+  std::optional<uint32_t> constant(const MachineOperand &Of) const;
+  bool addByWords(MachineInstr &Sum, unsigned Result, unsigned First, unsigned Second);
   bool change(MachineInstr &I);
 
   const TargetInstrInfo *Instructions = nullptr;
@@ -114,18 +130,33 @@ bool PtxasPass::isOfFloat(Register Of) const {
   return false;
 }
 
+/// The values of a store, which stand in front of an operand that is no register.
+ArrayRef<MachineOperand> valuesOf(const MachineInstr &Store) {
+  auto *End = find_if(Store.operands(), [](const MachineOperand &Operand) { return !Operand.isReg(); });
+  return ArrayRef<MachineOperand>(Store.operands_begin(), End);
+}
+
+/// The bits that a store writes of each value; 0 where that is not known.
+uint64_t PtxasPass::writtenBy(const MachineInstr &Store) const {
+  ArrayRef<MachineOperand> Values = valuesOf(Store);
+  if (Values.empty() || !Store.hasOneMemOperand())
+    return 0;
+  return (*Store.memoperands_begin())->getSizeInBits().getValue() / Values.size();
+}
+
+unsigned PtxasPass::widthOf(Register Of) const {
+  return Registers->getTargetRegisterInfo()->getRegSizeInBits(*Registers->getRegClass(Of));
+}
+
 /// Copies the values of a store that are wider than what it writes of each.
 bool PtxasPass::copyNarrowed(MachineInstr &Store) {
-  // The values stand first, and an immediate operand behind them.
-  auto *End = find_if(Store.operands(), [](const MachineOperand &Operand) { return !Operand.isReg(); });
-  MutableArrayRef<MachineOperand> Values(Store.operands_begin(), End);
-  if (Values.empty() || !Store.hasOneMemOperand())
+  uint64_t Written = writtenBy(Store);
+  if (!Written)
     return false;
-  const TargetRegisterInfo &Kinds = *Store.getMF()->getSubtarget().getRegisterInfo();
-  uint64_t Written = (*Store.memoperands_begin())->getSizeInBits().getValue() / Values.size();
   bool Changed = false;
-  for (MachineOperand &Value : Values) {
-    unsigned Width = Kinds.getRegSizeInBits(*Registers->getRegClass(Value.getReg()));
+  for (unsigned Index : seq<unsigned>(0, valuesOf(Store).size())) {
+    MachineOperand &Value = Store.getOperand(Index);
+    unsigned Width = widthOf(Value.getReg());
     if (Width <= Written || Width > 64 || !isOfFloat(Value.getReg()))
       continue;
     Made Move = Width == 64 ? Move64 : Width == 32 ? Move32 : Move16;
@@ -136,11 +167,17 @@ bool PtxasPass::copyNarrowed(MachineInstr &Store) {
   return Changed;
 }
 
-/// What a register is the negation of; no register where it is none.
-Register PtxasPass::negated(Register Of) const {
-  const MachineInstr *Wrote = Registers->getVRegDef(Of);
+/// What wrote a register, behind copies; null where that is not known.
+const MachineInstr *PtxasPass::writerOf(Register Of) const {
+  const MachineInstr *Wrote = Of.isVirtual() ? Registers->getVRegDef(Of) : nullptr;
   while (Wrote && Wrote->isCopy() && Wrote->getOperand(1).getReg().isVirtual())
     Wrote = Registers->getVRegDef(Wrote->getOperand(1).getReg());
+  return Wrote;
+}
+
+/// What a register is the negation of; no register where it is none.
+Register PtxasPass::negated(Register Of) const {
+  const MachineInstr *Wrote = writerOf(Of);
   if (!Wrote)
     return Register();
   StringRef Name = nameOf(*Wrote);
@@ -216,6 +253,83 @@ bool PtxasPass::askUnequal(MachineInstr &Question) {
   return true;
 }
 
+/// Whether an instruction reads 16 bits, or fewer, of a wider register.
+bool PtxasPass::isNarrow(const MachineInstr &Reader) const {
+  StringRef Name = nameOf(Reader);
+  if (Name.starts_with("ST_") || Name.starts_with("STV_"))
+    return writtenBy(Reader) != 0 && writtenBy(Reader) <= 16;
+  for (StringRef Begin : {"CVT_u16_", "CVT_s16_", "CVT_INREG_", "I32to", "I64toV4I16"})
+    if (Name.starts_with(Begin))
+      return true;
+  return false;
+}
+
+/// Whether a word is read by instructions of 16 bits alone, also by such behind instructions that work on both halves or hand the word
+/// on, as a part of 64 bits too. Anything else has ptxas take all of it.
+bool PtxasPass::isReadByHalves(Register Of) const {
+  SmallPtrSet<const MachineInstr *, 8> Seen;
+  SmallVector<Register, 8> Work{Of};
+  while (!Work.empty()) {
+    Register Next = Work.pop_back_val();
+    for (const MachineInstr &Reader : Registers->use_nodbg_instructions(Next)) {
+      StringRef Name = nameOf(Reader);
+      if (isNarrow(Reader) || !Seen.insert(&Reader).second)
+        continue;
+      bool OnHalves = Name.contains_insensitive("16x2") ||
+                      (Reader.isInlineAsm() &&
+                       StringRef(Reader.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()).contains("16x2"));
+      bool Passes = Reader.isCopy() || Reader.isPHI() || Name.starts_with("MOV_B") || Name.starts_with("CVT_u64_") ||
+                    Name.starts_with("CVT_s64_") || Name.starts_with("I64to") || Name.starts_with("V2I32to");
+      if (!OnHalves && !Passes)
+        return false;
+      for (const MachineOperand &Result : Reader.all_defs())
+        if (Result.getReg().isVirtual())
+          Work.push_back(Result.getReg());
+    }
+  }
+  return true;
+}
+
+/// The constant that a register holds.
+std::optional<uint32_t> PtxasPass::constant(const MachineOperand &Of) const {
+  const MachineInstr *Wrote = Of.isReg() ? writerOf(Of.getReg()) : nullptr;
+  if (!Wrote || nameOf(*Wrote) != "MOV_B32_i" || !Wrote->getOperand(1).isImm())
+    return std::nullopt;
+  return uint32_t(Wrote->getOperand(1).getImm());
+}
+
+/// Makes a packed sum with a constant of instructions of 32 bits: the sum of what is below the halves' highest bits, which carries into
+/// no other half, and the highest bits without a carry.
+bool PtxasPass::addByWords(MachineInstr &Sum, unsigned Result, unsigned First, unsigned Second) {
+  std::optional<uint32_t> By = constant(Sum.getOperand(Second));
+  if (!By) {
+    std::swap(First, Second);
+    By = constant(Sum.getOperand(Second));
+  }
+  Register To = Sum.getOperand(Result).getReg(), Of = Sum.getOperand(First).getReg();
+  if (!By || !To.isVirtual() || !Of.isVirtual() || !isReadByHalves(To))
+    return false;
+  Registers->clearKillFlags(Of);
+  Register Low = insert(Sum, And, To).addReg(Of).addImm(int32_t(~Signs)).getReg(0);
+  Register Added = insert(Sum, Add, To).addReg(Low).addImm(int32_t(*By & ~Signs)).getReg(0);
+  Register High = insert(Sum, And, To).addReg(Of).addImm(int32_t(Signs)).getReg(0);
+  Register Words = insert(Sum, Xor, To).addReg(Added).addReg(High).getReg(0);
+  if (*By & Signs)
+    Words = insert(Sum, Apart, To).addReg(Words).addImm(int32_t(*By & Signs)).getReg(0);
+  Registers->replaceRegWith(To, Words);
+  Sum.eraseFromParent();
+  return true;
+}
+
+/// Whether inline PTX is one packed sum of two registers into a third; operands are written `$0` or `${0}`.
+bool isPackedSum(const MachineInstr &I) {
+  SmallString<32> Text;
+  for (char C : StringRef(I.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()))
+    if (!isSpace(C) && C != '{' && C != '}')
+      Text.push_back(C);
+  return Text == "add.u16x2$0,$1,$2;" || Text == "add.s16x2$0,$1,$2;";
+}
+
 /// Writes an instruction in another way, if ptxas takes it wrongly.
 bool PtxasPass::change(MachineInstr &I) {
   StringRef Name = nameOf(I);
@@ -227,6 +341,11 @@ bool PtxasPass::change(MachineInstr &I) {
     return cutNegated(I, Name == "ABS_S16");
   if (Name.starts_with("SETP_i16") || Name.starts_with("SETP_i32"))
     return askUnequal(I);
+  if (Name == "ADD16x2")
+    return addByWords(I, 0, 1, 2);
+  if (I.isInlineAsm() && isPackedSum(I))
+    // Each operand stands behind a word about it.
+    return addByWords(I, InlineAsm::MIOp_FirstOperand + 1, InlineAsm::MIOp_FirstOperand + 3, InlineAsm::MIOp_FirstOperand + 5);
   return false;
 }
 

@@ -1,0 +1,96 @@
+//! What ptxas takes wrongly and is written otherwise: seen in PTX, and in the machine code that ptxas makes of it. That the programs
+//! are right then, only a GPU tells; what was seen there is in `compiler/docs/facts.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+
+use crate::debugging::nvdisasm;
+use crate::linking::Bench;
+use crate::ptx_text::instructions;
+use crate::support::{Outcome, cases, run_limited, trial};
+
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+pub fn trials() -> Vec<Trial> {
+    let sums = trial("code_ptxas::packed_sums_keep_their_constants".into(), packed_sums);
+    vec![
+        trial("code_ptxas::what_it_takes_wrongly_is_written_otherwise".into(), taken_wrongly),
+        sums.with_ignored_flag(nvdisasm().is_none()),
+    ]
+}
+
+/// ptxas 13.0 converts floats that a narrow store cuts, unless a move stands before it, and loses the sign of a minimum's second
+/// operand, does not cut a negated number to 16 bits, and takes one answer for both halves of a minimum that is asked whether it is equal
+/// to a number. The programs show it on a GPU.
+fn taken_wrongly() -> Outcome {
+    let bench = Bench::new()?;
+    for name in ["narrowed_floats", "negated_minima", "negated_shorts", "half_minima"] {
+        let source = cases("run").join(format!("{name}.cdp")).display().to_string();
+        for level in ["-O0", "-O1", "-O3"] {
+            let words = ["build", &source, level, "--arch", "sm_90", "--emit", "ptx", "-o", "-"];
+            let (ptx, _) = bench.cdpc(&words, 0)?;
+            // What wrote a register; numbers begin anew in each function.
+            let mut wrote: BTreeMap<&str, &str> = BTreeMap::new();
+            let mut halves: BTreeSet<&str> = BTreeSet::new();
+            for instruction in instructions(&ptx)? {
+                let (operation, operands) = (instruction.operation, &instruction.operands);
+                let by = |register: &&str| wrote.get(*register).copied().unwrap_or_default();
+                let narrow = |register: &&str| {
+                    let width = if register.starts_with("%rs") {
+                        16
+                    } else if register.starts_with("%rd") {
+                        64
+                    } else {
+                        32
+                    };
+                    let written =
+                        operation.rsplit(".b").next().and_then(|bits| bits.parse::<u32>().ok());
+                    written.is_some_and(|bits| bits < width) && by(register).contains(".f")
+                };
+                let store = operation.starts_with("st.") && operands.iter().any(narrow);
+                let least = ["min.s32", "max.s32"].contains(&operation)
+                    && operands.last().is_some_and(|register| by(register) == "neg.s32");
+                let half = operation.starts_with("setp.eq")
+                    && operands.iter().any(|register| halves.contains(register));
+                if store || least || half || ["neg.s16", "abs.s16"].contains(&operation) {
+                    return Err(format!("{name} {level}: {}", instruction.text).into());
+                }
+                if let Some(result) = operands.first().filter(|_| !operation.starts_with("st.")) {
+                    wrote.insert(result, operation);
+                    let passes = operation.starts_with("cvt.") || operation.starts_with("mov.");
+                    let of_halves = operands[1..].iter().any(|register| halves.contains(register));
+                    if operation.ends_with("16x2") || passes && of_halves {
+                        halves.insert(result);
+                    } else {
+                        halves.remove(result);
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Of a packed sum with a constant of which one half is read, ptxas 13.0 makes one with 0.
+fn packed_sums() -> Outcome {
+    let bench = Bench::new()?;
+    let source = cases("run").join("half_sums.cdp").display().to_string();
+    for level in ["-O0", "-O1", "-O2", "-O3"] {
+        let words = ["build", &source, level, "--arch", "sm_90", "-o", "sums.cubin"];
+        bench.cdpc(&words, 0)?;
+        let mut command = Command::new(nvdisasm().ok_or("no nvdisasm")?);
+        let output = run_limited(command.arg("-c").arg(bench.path("sums.cubin")), TIME_LIMIT)?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let sums: Vec<&str> = text.lines().filter(|line| line.contains("VIADD.16x2")).collect();
+        if sums.is_empty() {
+            return Err(format!("{level}: no packed sum:\n{text}").into());
+        }
+        if let Some(lost) = sums.iter().find(|line| line.contains(", 0x0 ")) {
+            return Err(format!("{level}: {lost}").into());
+        }
+    }
+    Ok(())
+}
