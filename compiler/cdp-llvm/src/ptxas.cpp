@@ -17,9 +17,12 @@
 // asks by the instruction itself (`VIMNMX.S16x2 R0, P0, P0, ...`), whose answers for both halves go into one predicate (sm_90, sm_100).
 // Whether it is another number it asks rightly.
 //
-// Packed sums with a constant of which one half is read: of `add.u16x2 %r1, %r2, 0x00050007; cvt.u16.u32 %rs1, %r1` it makes
-// `VIADD.16x2 R0, R0, 0x0` (sm_90, sm_100), whatever the constant. Where anything reads all of the sum it is right, so is a minimum of
-// it, unless it becomes one instruction of its own. An `add` in a longer text of inline PTX stays as it was written.
+// Packed operations of which one half is read: ptxas computes that half alone, in the lower half of a register. Of a sum it adds 0 for a half
+// of an operand that it knows (`add.u16x2 %r1, %r2, 0x00050007; cvt.u16.u32 %rs1, %r1` is `VIADD.16x2 R0, R0, 0x0`; sm_90, sm_100), and of
+// an operand that was loaded or widened from 16 bits it takes the lower half for the upper one, which is zero or signs. Where anything
+// reads both halves it is right. An `add` in a longer text of inline PTX stays as it was written.
+//
+// Numbers without a sign as floats: of `bfe.s32` with 8 or 16 bits, and of `abs.s32`, `cvt.rn.f32.u32` makes a float of a number with one.
 
 #include "ptxas.h"
 
@@ -43,12 +46,12 @@ namespace {
 namespace ptxas {
 
 /// NVPTX's instructions that are made here. Its own header, where they have names, is not installed.
-enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, And, Xor, Apart, Multiply16, Greater16, MadeCount };
-constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32",  "NOT_pred", "ADD32ri",
-                                                "AND_b32ri", "XOR_b32rr", "XOR_b32ri", "MULT16ri", "SMAX16rr"};
+enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, Sum, And, Negate, Greater, Left, Right, Multiply16, Greater16, Right16, Constant16, Narrow, Pack, MadeCount };
+constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32",  "NOT_pred", "ADD32ri",   "ADD32rr",     "AND_b32ri",   "NEG_S32",
+                                                "SMAX32rr",  "SHL32_ri",  "SRA32_ri",  "MULT16ri", "SMAX16rr", "SRA16_ri", "MOV_B16_i", "CVT_u16_u32", "V2I16toI32"};
 
-/// The highest bit of each half.
-constexpr uint32_t Signs = 0x80008000;
+/// Which halves of a word are read, and whether all of it is.
+enum Halves : unsigned { NoHalf = 0, Low = 1, High = 2, All = 4 };
 
 /// How integers are compared, in the last operand of a comparison.
 enum Comparison { Equal = 0, Unequal = 1 };
@@ -71,7 +74,7 @@ public:
 private:
   StringRef nameOf(const MachineInstr &I) const { return Instructions->getName(I.getOpcode()); }
   const MCInstrDesc &kindOf(Made Which);
-  MachineInstrBuilder insert(MachineInstr &Before, Made Which, Register Like);
+  MachineInstrBuilder insert(MachineInstr &Before, Made Which);
   bool isOfFloat(Register Of) const;
   uint64_t writtenBy(const MachineInstr &Store) const;
   unsigned widthOf(Register Of) const;
@@ -82,10 +85,13 @@ private:
   bool cutNegated(MachineInstr &I, bool Absolute);
   bool isOfHalves(const MachineOperand &Compared) const;
   bool askUnequal(MachineInstr &Question);
-  bool isNarrow(const MachineInstr &Reader) const;
-  bool isReadByHalves(Register Of) const;
-  std::optional<uint32_t> constant(const MachineOperand &Of) const;
-  bool addByWords(MachineInstr &Sum, unsigned Result, unsigned First, unsigned Second);
+  bool isPacked(const MachineInstr &I) const;
+  unsigned halfReadBy(const MachineInstr &Reader) const;
+  unsigned halvesRead(Register Of) const;
+  bool addWords(MachineInstr &Packed, unsigned Result, unsigned First, unsigned Second);
+  bool isWidened(Register Of, bool &BySign) const;
+  bool packWidened(MachineInstr &Packed);
+  bool convertUnsigned(MachineInstr &Conversion);
   bool change(MachineInstr &I);
 
   const TargetInstrInfo *Instructions = nullptr;
@@ -103,9 +109,10 @@ const MCInstrDesc &PtxasPass::kindOf(Made Which) {
   return Instructions->get(Opcode);
 }
 
-/// An instruction that writes a new register of another one's class.
-MachineInstrBuilder PtxasPass::insert(MachineInstr &Before, Made Which, Register Like) {
-  Register Result = Registers->createVirtualRegister(Registers->getRegClass(Like));
+/// An instruction that writes a new register.
+MachineInstrBuilder PtxasPass::insert(MachineInstr &Before, Made Which) {
+  const TargetRegisterClass *Kind = Registers->getTargetRegisterInfo()->getRegClass(kindOf(Which).operands()[0].RegClass);
+  Register Result = Registers->createVirtualRegister(Kind);
   return BuildMI(*Before.getParent(), Before, Before.getDebugLoc(), kindOf(Which), Result);
 }
 
@@ -161,7 +168,7 @@ bool PtxasPass::copyNarrowed(MachineInstr &Store) {
       continue;
     Made Move = Width == 64 ? Move64 : Width == 32 ? Move32 : Move16;
     Registers->clearKillFlags(Value.getReg());
-    Value.setReg(insert(Store, Move, Value.getReg()).addReg(Value.getReg()).getReg(0));
+    Value.setReg(insert(Store, Move).addReg(Value.getReg()).getReg(0));
     Changed = true;
   }
   return Changed;
@@ -203,8 +210,8 @@ bool PtxasPass::negateFirst(MachineInstr &Least) {
     return true;
   }
   Registers->clearKillFlags(Of);
-  Register Inverse = insert(Least, Not, Of).addReg(Of).getReg(0);
-  Second.setReg(insert(Least, Add, Of).addReg(Inverse).addImm(1).getReg(0));
+  Register Inverse = insert(Least, Not).addReg(Of).getReg(0);
+  Second.setReg(insert(Least, Add).addReg(Inverse).addImm(1).getReg(0));
   return true;
 }
 
@@ -212,9 +219,9 @@ bool PtxasPass::negateFirst(MachineInstr &Least) {
 bool PtxasPass::cutNegated(MachineInstr &I, bool Absolute) {
   Register Result = I.getOperand(0).getReg(), Of = I.getOperand(1).getReg();
   Registers->clearKillFlags(Of);
-  Register Cut = insert(I, Multiply16, Of).addReg(Of).addImm(-1).getReg(0);
+  Register Cut = insert(I, Multiply16).addReg(Of).addImm(-1).getReg(0);
   if (Absolute)
-    Cut = insert(I, Greater16, Of).addReg(Of).addReg(Cut).getReg(0);
+    Cut = insert(I, Greater16).addReg(Of).addReg(Cut).getReg(0);
   Registers->replaceRegWith(Result, Cut);
   I.eraseFromParent();
   return true;
@@ -253,78 +260,136 @@ bool PtxasPass::askUnequal(MachineInstr &Question) {
   return true;
 }
 
-/// Whether an instruction reads 16 bits, or fewer, of a wider register.
-bool PtxasPass::isNarrow(const MachineInstr &Reader) const {
-  StringRef Name = nameOf(Reader);
-  if (Name.starts_with("ST_") || Name.starts_with("STV_"))
-    return writtenBy(Reader) != 0 && writtenBy(Reader) <= 16;
-  for (StringRef Begin : {"CVT_u16_", "CVT_s16_", "CVT_INREG_", "I32to", "I64toV4I16"})
-    if (Name.starts_with(Begin))
-      return true;
-  return false;
+StringRef textOf(const MachineInstr &I) {
+  return I.isInlineAsm() ? I.getOperand(InlineAsm::MIOp_AsmString).getSymbolName() : StringRef();
 }
 
-/// Whether a word is read by instructions of 16 bits alone, also by such behind instructions that work on both halves or hand the word
-/// on, as a part of 64 bits too. Anything else has ptxas take all of it.
-bool PtxasPass::isReadByHalves(Register Of) const {
+/// Whether an instruction works on both halves of words alike.
+bool PtxasPass::isPacked(const MachineInstr &I) const {
+  return nameOf(I).contains_insensitive("16x2") || textOf(I).contains("16x2");
+}
+
+/// Which half of a word, or of a part of 64 bits, an instruction reads, if it reads a half.
+unsigned PtxasPass::halfReadBy(const MachineInstr &Reader) const {
+  StringRef Name = nameOf(Reader);
+  auto IsUsed = [&](unsigned Result) { return !Registers->use_nodbg_empty(Reader.getOperand(Result).getReg()); };
+  if (Name == "I32toV2I16")
+    return (IsUsed(0) ? Low : NoHalf) | (IsUsed(1) ? High : NoHalf);
+  if (Name.starts_with("I32toI16H"))
+    return High;
+  if (Name.starts_with("ST_") || Name.starts_with("STV_"))
+    return writtenBy(Reader) && writtenBy(Reader) <= 16 ? Low : All;
+  for (StringRef Begin : {"CVT_u16_", "CVT_s16_", "CVT_INREG_", "I32toI16L"})
+    if (Name.starts_with(Begin))
+      return Low;
+  return All;
+}
+
+/// Which halves of a word are read, also behind instructions that work on both halves or hand the word on, as a part of 64 bits too.
+unsigned PtxasPass::halvesRead(Register Of) const {
   SmallPtrSet<const MachineInstr *, 8> Seen;
   SmallVector<Register, 8> Work{Of};
-  while (!Work.empty()) {
+  unsigned Read = NoHalf;
+  while (!Work.empty() && !(Read & All)) {
     Register Next = Work.pop_back_val();
     for (const MachineInstr &Reader : Registers->use_nodbg_instructions(Next)) {
       StringRef Name = nameOf(Reader);
-      if (isNarrow(Reader) || !Seen.insert(&Reader).second)
-        continue;
-      bool OnHalves = Name.contains_insensitive("16x2") ||
-                      (Reader.isInlineAsm() &&
-                       StringRef(Reader.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()).contains("16x2"));
-      bool Passes = Reader.isCopy() || Reader.isPHI() || Name.starts_with("MOV_B") || Name.starts_with("CVT_u64_") ||
+      bool Passes = isPacked(Reader) || Reader.isCopy() || Reader.isPHI() || Name.starts_with("MOV_B") || Name.starts_with("CVT_u64_") ||
                     Name.starts_with("CVT_s64_") || Name.starts_with("I64to") || Name.starts_with("V2I32to");
-      if (!OnHalves && !Passes)
-        return false;
-      for (const MachineOperand &Result : Reader.all_defs())
-        if (Result.getReg().isVirtual())
-          Work.push_back(Result.getReg());
+      if (!Passes)
+        Read |= halfReadBy(Reader);
+      else if (Seen.insert(&Reader).second)
+        for (const MachineOperand &Result : Reader.all_defs())
+          if (Result.getReg().isVirtual())
+            Work.push_back(Result.getReg());
     }
   }
+  return Read;
+}
+
+/// Makes a packed sum of which one half is read of instructions of 32 bits: the lower half is that of the words' sum, and the upper one
+/// where nothing is added below it.
+bool PtxasPass::addWords(MachineInstr &Packed, unsigned Result, unsigned First, unsigned Second) {
+  Register To = Packed.getOperand(Result).getReg(), One = Packed.getOperand(First).getReg(), Other = Packed.getOperand(Second).getReg();
+  if (!To.isVirtual() || !One.isVirtual() || !Other.isVirtual())
+    return false;
+  unsigned Read = halvesRead(To);
+  if (Read != Low && Read != High)
+    return false;
+  Registers->clearKillFlags(One);
+  Registers->clearKillFlags(Other);
+  if (Read == High)
+    Other = insert(Packed, And).addReg(Other).addImm(int32_t(0xffff0000)).getReg(0);
+  Registers->replaceRegWith(To, insert(Packed, Sum).addReg(One).addReg(Other).getReg(0));
+  Packed.eraseFromParent();
   return true;
 }
 
-/// The constant that a register holds.
-std::optional<uint32_t> PtxasPass::constant(const MachineOperand &Of) const {
-  const MachineInstr *Wrote = Of.isReg() ? writerOf(Of.getReg()) : nullptr;
-  if (!Wrote || nameOf(*Wrote) != "MOV_B32_i" || !Wrote->getOperand(1).isImm())
-    return std::nullopt;
-  return uint32_t(Wrote->getOperand(1).getImm());
+/// Whether a word was loaded or widened from 16 bits or fewer, and by its sign.
+bool PtxasPass::isWidened(Register Of, bool &BySign) const {
+  const MachineInstr *Wrote = writerOf(Of);
+  if (!Wrote || widthOf(Of) != 32)
+    return false;
+  StringRef Name = nameOf(*Wrote);
+  if (Name.starts_with("LD_i32") && Wrote->hasOneMemOperand()) {
+    // The fourth of the operands says of what kind a number is; 1 has a sign.
+    BySign = Wrote->getOperand(4).isImm() && Wrote->getOperand(4).getImm() == 1;
+    return (*Wrote->memoperands_begin())->getSizeInBits().getValue() <= 16;
+  }
+  BySign = Name.starts_with("CVT_s32_");
+  return Name == "CVT_u32_u16" || Name == "CVT_u32_u8" || Name == "CVT_s32_s16" || Name == "CVT_s32_s8";
 }
 
-/// Makes a packed sum with a constant of instructions of 32 bits: the sum of what is below the halves' highest bits, which carries into
-/// no other half, and the highest bits without a carry.
-bool PtxasPass::addByWords(MachineInstr &Sum, unsigned Result, unsigned First, unsigned Second) {
-  std::optional<uint32_t> By = constant(Sum.getOperand(Second));
-  if (!By) {
-    std::swap(First, Second);
-    By = constant(Sum.getOperand(Second));
+/// Has words that were 16 bits made of two halves again where a packed operation takes them of which the upper half is read.
+bool PtxasPass::packWidened(MachineInstr &Packed) {
+  bool Changed = false;
+  for (const MachineOperand &Result : Packed.all_defs())
+    if (!Result.getReg().isVirtual() || halvesRead(Result.getReg()) != High)
+      return false;
+  for (MachineOperand &Taken : Packed.all_uses()) {
+    bool BySign = false;
+    if (!Taken.getReg().isVirtual() || Taken.isTied() || !isWidened(Taken.getReg(), BySign))
+      continue;
+    Registers->clearKillFlags(Taken.getReg());
+    Register Lower = insert(Packed, Narrow).addReg(Taken.getReg()).addImm(0).getReg(0);
+    Register Upper = BySign ? insert(Packed, Right16).addReg(Lower).addImm(15).getReg(0) : insert(Packed, Constant16).addImm(0).getReg(0);
+    Taken.setReg(insert(Packed, Pack).addReg(Lower).addReg(Upper).getReg(0));
+    Changed = true;
   }
-  Register To = Sum.getOperand(Result).getReg(), Of = Sum.getOperand(First).getReg();
-  if (!By || !To.isVirtual() || !Of.isVirtual() || !isReadByHalves(To))
+  return Changed;
+}
+
+/// Writes what a number without a sign is converted from so that ptxas does not take it for one with a sign.
+bool PtxasPass::convertUnsigned(MachineInstr &Conversion) {
+  MachineOperand &Taken = Conversion.getOperand(1);
+  const MachineInstr *Wrote = Taken.isReg() ? writerOf(Taken.getReg()) : nullptr;
+  if (!Wrote)
     return false;
+  StringRef Name = nameOf(*Wrote);
+  if (Name == "BFE_S32rii") {
+    int64_t Begin = Wrote->getOperand(2).getImm(), Bits = Wrote->getOperand(3).getImm();
+    if (Bits < 1 || Begin < 0 || Begin + Bits > 32)
+      return false;
+    Register Part = Wrote->getOperand(1).getReg();
+    Registers->clearKillFlags(Part);
+    if (Begin + Bits < 32)
+      Part = insert(Conversion, Left).addReg(Part).addImm(32 - Begin - Bits).getReg(0);
+    Taken.setReg(insert(Conversion, Right).addReg(Part).addImm(32 - Bits).getReg(0));
+    return true;
+  }
+  if (Name != "ABS_S32")
+    return false;
+  Register Of = Wrote->getOperand(1).getReg();
   Registers->clearKillFlags(Of);
-  Register Low = insert(Sum, And, To).addReg(Of).addImm(int32_t(~Signs)).getReg(0);
-  Register Added = insert(Sum, Add, To).addReg(Low).addImm(int32_t(*By & ~Signs)).getReg(0);
-  Register High = insert(Sum, And, To).addReg(Of).addImm(int32_t(Signs)).getReg(0);
-  Register Words = insert(Sum, Xor, To).addReg(Added).addReg(High).getReg(0);
-  if (*By & Signs)
-    Words = insert(Sum, Apart, To).addReg(Words).addImm(int32_t(*By & Signs)).getReg(0);
-  Registers->replaceRegWith(To, Words);
-  Sum.eraseFromParent();
+  Register Inverse = insert(Conversion, Negate).addReg(Of).getReg(0);
+  Taken.setReg(insert(Conversion, Greater).addReg(Inverse).addReg(Of).getReg(0));
   return true;
 }
 
 /// Whether inline PTX is one packed sum of two registers into a third; operands are written `$0` or `${0}`.
 bool isPackedSum(const MachineInstr &I) {
   SmallString<32> Text;
-  for (char C : StringRef(I.getOperand(InlineAsm::MIOp_AsmString).getSymbolName()))
+  for (char C : textOf(I))
     if (!isSpace(C) && C != '{' && C != '}')
       Text.push_back(C);
   return Text == "add.u16x2$0,$1,$2;" || Text == "add.s16x2$0,$1,$2;";
@@ -341,12 +406,15 @@ bool PtxasPass::change(MachineInstr &I) {
     return cutNegated(I, Name == "ABS_S16");
   if (Name.starts_with("SETP_i16") || Name.starts_with("SETP_i32"))
     return askUnequal(I);
-  if (Name == "ADD16x2")
-    return addByWords(I, 0, 1, 2);
-  if (I.isInlineAsm() && isPackedSum(I))
-    // Each operand stands behind a word about it.
-    return addByWords(I, InlineAsm::MIOp_FirstOperand + 1, InlineAsm::MIOp_FirstOperand + 3, InlineAsm::MIOp_FirstOperand + 5);
-  return false;
+  if ((Name.starts_with("CVT_f") && Name.ends_with("_u32")) || Name == "CVT_u64_u32")
+    return convertUnsigned(I);
+  if (!isPacked(I))
+    return false;
+  // In inline PTX each operand stands behind a word about it.
+  constexpr unsigned Begin = InlineAsm::MIOp_FirstOperand;
+  if (Name == "ADD16x2" ? addWords(I, 0, 1, 2) : isPackedSum(I) && addWords(I, Begin + 1, Begin + 3, Begin + 5))
+    return true;
+  return packWidened(I);
 }
 
 bool PtxasPass::runOnMachineFunction(MachineFunction &F) {
