@@ -178,23 +178,30 @@ pub fn complete_ready(machine: &Machine, block: &mut Block) -> Step<bool> {
     Ok(any)
 }
 
-/// Reports threads that met at barrier 0 from different places.
+/// Reports threads that met at barrier 0 from different places. Whole warps that do nothing but wait there the hardware lets go
+/// on all the same (seen on an H100): programs that count on it are warned of, and go on. Lanes of one warp it does not have
+/// wait for each other, and warps that add up something may hang.
 fn check_same_place(machine: &Machine, block: &mut Block, id: u8) -> Step<()> {
     if id != 0 || machine.checks.barrier_divergence == CheckAction::Off {
         return Ok(());
     }
     let mut first: Option<(usize, Path)> = None;
     let mut other: Option<(usize, Path)> = None;
+    let mut action = if machine.checks.exchanges { CheckAction::Stop } else { CheckAction::Warn };
     for (index, warp) in block.warps.iter().enumerate() {
+        let mut of_warp = None;
         for path in warp.paths.iter().filter(|path| path.state == PathState::Barrier(id)) {
             let Some((barrier, _)) = barrier_of(machine, warp, path) else { continue };
             if !barrier.aligned || barrier.threads != NONE {
                 return Ok(());
             }
+            let here = (path.pc, warp.frame(path).function);
+            if barrier.kind != BarrierKind::Sync || *of_warp.get_or_insert(here) != here {
+                action = machine.checks.barrier_divergence;
+            }
             match &first {
                 None => first = Some((index, *path)),
                 Some((from, seen)) => {
-                    let here = (path.pc, warp.frame(path).function);
                     let there = (seen.pc, block.warps[*from].frame(seen).function);
                     if here != there {
                         other = Some((index, *path));
@@ -217,11 +224,14 @@ fn check_same_place(machine: &Machine, block: &mut Block, id: u8) -> Step<()> {
         });
     }
     fault.site = fault.waiters.first().map(|w| w.site);
-    if machine.checks.barrier_divergence != CheckAction::Stop {
-        block.warnings.push(*fault);
-        return Ok(());
+    if action == CheckAction::Stop {
+        return Err(fault);
     }
-    Err(fault)
+    // One that stands in a loop is told of once.
+    if !block.warnings.iter().any(|known| known.kind == fault.kind) {
+        block.warnings.push(*fault);
+    }
+    Ok(())
 }
 
 /// Tells the checks who met at a barrier that is complete.

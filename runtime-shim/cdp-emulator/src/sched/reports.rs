@@ -30,9 +30,13 @@ impl Core {
         self.ready_nodes.clear();
     }
 
-    /// Notes a report that does not end the program, once for each instruction.
+    /// Notes a report that does not end the program, once for each instruction; for each function where threads part at
+    /// barriers, of which a loop that is unrolled has many.
     pub(super) fn warn(&mut self, fault: &Fault) {
-        let place = fault.site.map(|site| (fault.kind, site.function, site.instruction));
+        let is_at_barriers = fault.kind == ReportKind::BarrierDivergence;
+        let instruction = |at: u32| if is_at_barriers { 0 } else { at };
+        let place =
+            fault.site.map(|site| (fault.kind, site.function, instruction(site.instruction)));
         if place.is_some_and(|place| !self.warned.insert(place)) {
             return;
         }
