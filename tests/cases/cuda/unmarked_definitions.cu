@@ -1,6 +1,8 @@
 // Functions whose definitions lack the marks of their declarations: nvcc gives them those.
 #include <cstdio>
 
+#include "unmarked_definitions.h"
+
 template <class T> struct Pair {
     __host__ __device__ Pair(const T &first = T(1), T second = T(2));
     __host__ __device__ T &first();
@@ -54,6 +56,13 @@ template <class T> static T lane_times(T factor)
     return (threadIdx.x & 31) * factor;
 }
 int lane_plus(double more) { return (int)more; }
+
+// Declared in a header.
+int lane_squared(int more) { return (threadIdx.x & 31) * (threadIdx.x & 31) + more; }
+template <class T> T lane_doubled(T more) { return (threadIdx.x & 31) * T(2) + more; }
+namespace lanes {
+int last(int *of) { return of[threadIdx.x & 31]; }
+}
 
 // Destructors, and functions whose type stands behind them.
 template <class T> struct Adds {
@@ -119,6 +128,9 @@ __global__ void kernel()
     }
     if (threadIdx.x == 3)
         printf("sum %d\n", sum);
+    int lanes_of[4] = {7, 8, 9, 10};
+    if (threadIdx.x == 3)
+        printf("header %d, %g, %d\n", lane_squared(1), lane_doubled(0.5), lanes::last(lanes_of));
 }
 
 int main()

@@ -56,7 +56,8 @@ pub(super) fn files(source: &Path, request: &ClangRequest) -> BTreeSet<PathBuf> 
     found
 }
 
-fn included(line: &str) -> Option<&str> {
+/// The name in quotes that a line includes.
+pub(super) fn included(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
     let (name, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
     Some(name)

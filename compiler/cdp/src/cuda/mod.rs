@@ -309,7 +309,7 @@ impl Compiler {
             }
             _ => source,
         };
-        let file = on_disk(job, source)?;
+        let file = on_disk(job, source, options)?;
         let asked = args::request(self, job, half, source, options)?;
         let Found { header, wanted } = match half {
             // The text is wanted with that of the headers.
@@ -414,7 +414,8 @@ pub(crate) fn describe(facts: &ClangFacts) -> Vec<KernelDescription> {
 
 /// What nvcc takes and clang does not, in clang's spelling; `None` if there is none.
 fn as_clang_takes_it(text: &str) -> Option<String> {
-    let steps = [spelling::joined, assembly::doubled, foreseen::rewritten, redeclared::marked];
+    let steps =
+        [spelling::joined, assembly::doubled, foreseen::rewritten, redeclared::marked_alone];
     steps.iter().fold(None, |made, step| {
         let next = step(made.as_deref().unwrap_or(text));
         next.or(made)
@@ -427,9 +428,37 @@ fn own_as_clang_takes_it(text: &str) -> Option<String> {
     as_clang_takes_it(asks.as_deref().unwrap_or(text)).or(asks)
 }
 
+/// The text of a file that a source, or a file of its folder, includes by a name in quotes, and where it is.
+fn included_text(
+    source: &SourceInput,
+    options: &CompileOptions,
+    from: Option<&Path>,
+    name: &str,
+) -> Option<(PathBuf, String)> {
+    if let SourceInput::Memory { files, .. } = source
+        && let Some((known, text)) = files.iter().find(|(known, _)| known == name)
+    {
+        return Some((PathBuf::from(known), text.clone()));
+    }
+    let of_source = match source {
+        SourceInput::Read { path, .. } | SourceInput::File(path) => Some(path.as_path()),
+        SourceInput::Memory { name, disk: true, .. } => Some(Path::new(name)),
+        SourceInput::Memory { disk: false, .. } | SourceInput::Host(_) => return None,
+    };
+    let own = from.or(of_source).and_then(Path::parent);
+    let folders = own.into_iter().chain(options.include_dirs.iter().map(PathBuf::as_path));
+    let path = folders.map(|folder| folder.join(name)).find(|path| path.is_file())?;
+    let text = std::fs::read_to_string(&path).ok()?;
+    Some((path, text))
+}
+
 /// Puts a source from memory, and what it includes, into the job's folder.
-fn on_disk(job: &Job, source: &SourceInput) -> Result<OnDisk, Error> {
-    let rewritten = |text: String| own_as_clang_takes_it(&text);
+fn on_disk(job: &Job, source: &SourceInput, options: &CompileOptions) -> Result<OnDisk, Error> {
+    let rewritten = |text: String| {
+        let made = own_as_clang_takes_it(&text);
+        let find = |from: Option<&Path>, name: &str| included_text(source, options, from, name);
+        redeclared::marked(made.as_deref().unwrap_or(&text), &find).or(made)
+    };
     let own = source.own_text().filter(|_| source.host_language().is_none()).and_then(rewritten);
     let given = source.given_text().map(|(name, text)| (name, own.clone().unwrap_or(text)));
     let Some((name, text)) = given.or_else(|| own.map(|text| (source.name(), text))) else {
