@@ -424,6 +424,12 @@ impl BlockState {
         }
     }
 
+    /// What it tells where it tells only what it did before its last fence.
+    pub fn tell_fenced(&mut self, thread: u32) -> Told {
+        let Told { fenced, fenced_at, .. } = self.tell(thread);
+        Told { known: fenced.clone(), fenced, fenced_at }
+    }
+
     /// What a thread has done, and what it knows of its block.
     pub fn done_by(&mut self, thread: u32) -> Arc<View> {
         let mut view = View::default();

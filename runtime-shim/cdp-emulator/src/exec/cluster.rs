@@ -110,9 +110,9 @@ pub fn arrive(block: &mut Block, warp: &mut Warp, active: u32, releases: bool) -
         for lane in lanes_of(active) {
             let thread = warp.index * 32 + lane as u32;
             learn(&mut cluster.done[0], &state.done_by(thread));
-            if releases {
-                cluster.collected.join(&state.tell(thread));
-            }
+            // One that does not release passes on what the thread has fenced (`fence.mbarrier_init`).
+            let told = if releases { state.tell(thread) } else { state.tell_fenced(thread) };
+            cluster.collected.join(&told);
         }
     }
     Ok(())
