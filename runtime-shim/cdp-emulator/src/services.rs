@@ -196,6 +196,13 @@ impl Service {
         matches!(self, Service::Device { call: C::LaunchDevice | C::LaunchDeviceV2, .. })
     }
 
+    /// The device runtime in the driver's sense, which lets no kernel that calls it into a graph that kernels launch: graphs
+    /// themselves may be launched and told there (seen on an H100).
+    pub fn is_of_runtime(self) -> bool {
+        let is_of_graphs = |call| matches!(call, C::GraphLaunch | C::GraphSetConditional);
+        matches!(self, Service::Device { call, .. } if !is_of_graphs(call))
+    }
+
     /// Blocks that only call this cannot see each other, nor the grids that others launched.
     pub fn keeps_independence(self) -> bool {
         match self {

@@ -417,6 +417,8 @@ pub struct Function {
     pub named: Vec<u32>,
     /// It launches grids.
     pub launches: bool,
+    /// It calls the device runtime, but for what launches graphs and sets conditions.
+    pub uses_runtime: bool,
     /// It calls functions of the device runtime by their names.
     pub calls_runtime: bool,
     /// Blocks of a kernel that only does this cannot see each other.

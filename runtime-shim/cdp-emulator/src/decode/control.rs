@@ -153,6 +153,7 @@ impl Decoder<'_> {
         if let Callee::Service(service) = callee {
             self.out.independent &= service.keeps_independence();
             self.out.launches |= service.launches();
+            self.out.uses_runtime |= service.is_of_runtime();
             self.out.calls_runtime |= matches!(service, Service::Device { .. });
         }
         let args = args.iter().map(|arg| self.argument(arg)).collect::<Result<_, _>>()?;

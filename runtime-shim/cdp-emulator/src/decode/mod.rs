@@ -275,6 +275,7 @@ impl<'a> Decoder<'a> {
             calls_indirect: false,
             named: Vec::new(),
             launches: false,
+            uses_runtime: false,
             calls_runtime: false,
             independent: true,
             looks: false,

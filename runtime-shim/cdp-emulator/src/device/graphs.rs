@@ -11,7 +11,7 @@ impl Emulator {
     ///
     /// # Errors
     /// Those of [`Emulator::launch`], [`Emulator::copy_in_device`] and [`Emulator::set_memory`] for its steps, and
-    /// [`Error::InvalidValue`] for a cooperative launch.
+    /// [`Error::InvalidValue`] for a cooperative launch and for a kernel that calls the device runtime.
     pub fn create_graph(&mut self, steps: &[GraphStep<'_>]) -> Result<u64, Error> {
         let steps = self.steps(steps)?;
         Ok(self.core.graphs.add(steps))
@@ -143,6 +143,11 @@ impl Emulator {
             GraphWork::Launch(launch) if launch.cooperative => {
                 let message = "a cooperative launch in a graph that kernels launch".to_string();
                 return Err(Error::InvalidValue { message });
+            }
+            GraphWork::Launch(launch) if self.kernel_entry(launch.kernel)?.uses_runtime => {
+                let message =
+                    "a kernel that calls the device runtime in a graph that kernels launch";
+                return Err(Error::InvalidValue { message: message.to_string() });
             }
             GraphWork::Launch(launch) => return Ok(PlannedWork::Grid(self.request(&launch)?)),
             GraphWork::Nothing => {

@@ -100,6 +100,8 @@ impl Loader<'_> {
                     && !self.machine.functions[f as usize].calls_indirect
             });
             let launches = reachable.iter().any(|&f| self.machine.functions[f as usize].launches);
+            let uses_runtime =
+                reachable.iter().any(|&f| self.machine.functions[f as usize].uses_runtime);
             let info = self.kernel_info(u, id, number, module, shared_bytes);
             let reserved = offsets.first().copied().filter(|&at| at != NONE);
             let reserved_shared =
@@ -117,6 +119,7 @@ impl Loader<'_> {
                 function: number,
                 independent,
                 launches,
+                uses_runtime,
                 apart: false,
                 stack_need: self.stack_need(number),
                 reserved_shared,

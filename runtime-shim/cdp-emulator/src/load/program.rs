@@ -19,6 +19,8 @@ pub struct Kernel {
     pub independent: bool,
     /// It launches grids.
     pub launches: bool,
+    /// It calls the device runtime, or may: no kernel of a graph that kernels launch.
+    pub uses_runtime: bool,
     /// Nor can any grid that it might launch, so that they may run on any host thread.
     pub apart: bool,
     /// The system's part of shared memory, if its code looks at it.

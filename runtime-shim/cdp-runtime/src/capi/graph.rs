@@ -10,7 +10,9 @@ use super::param_buffer::in_buffer;
 use super::{Dim3, call, given, put, user_object};
 use crate::device::{EventHandle, StreamHandle};
 use crate::error::{CudaError, Result};
-use crate::graph::{self, Executable, Kernel, NodeId, Op, Set, capture, condition, launchable};
+use crate::graph::{
+    self, Difference, Executable, Kernel, NodeId, Op, Set, capture, condition, launchable,
+};
 use crate::process;
 
 /// `cudaKernelNodeParams`
@@ -188,12 +190,17 @@ pub(super) fn set_in_executable(
 ) -> u32 {
     call(|| {
         let op = op()?;
-        graph::with(|graphs| {
+        let before = graph::with(|graphs| {
             let graph = &mut graphs.executable(executable as u64)?.graph;
+            let before = graph.clone();
             let node = graph.node_mut(node as NodeId).ok_or(CudaError::INVALID_VALUE)?;
-            replace(&mut node.op, op)
+            replace(&mut node.op, op)?;
+            Ok(before)
         })?;
-        launchable::renew(executable as u64)
+        launchable::renew_or_restore(executable as u64, before).map_err(|error| match error.code {
+            CudaError::GRAPH_EXEC_UPDATE_FAILURE => CudaError::INVALID_VALUE.into(),
+            _ => error,
+        })
     })
 }
 
@@ -491,22 +498,27 @@ pub unsafe extern "C" fn cudaGraphExecUpdate(
     result: *mut UpdateResult,
 ) -> u32 {
     call(|| {
-        let difference = graph::with(|graphs| {
+        let (mut difference, before) = graph::with(|graphs| {
             let wanted = graphs.whole(graph as u64)?;
             let executable = graphs.executable(executable as u64)?;
-            let difference = executable.graph.difference(&wanted);
+            let before = executable.graph.clone();
+            let difference = before.difference(&wanted);
             if difference.is_none() {
                 executable.graph.update(&wanted);
             }
-            Ok(difference)
+            Ok((difference, before))
         })?;
+        if difference.is_none() && launchable::renew_or_restore(executable as u64, before).is_err()
+        {
+            difference = Some(Difference::Function);
+        }
         if !result.is_null() {
             let (none, code) = (std::ptr::null_mut(), difference.map_or(0, |found| found as u32));
             let value = UpdateResult { result: code, error_node: none, error_from_node: none };
             unsafe { put(result, value)? };
         }
         match difference {
-            None => launchable::renew(executable as u64),
+            None => Ok(()),
             Some(_) => Err(CudaError::GRAPH_EXEC_UPDATE_FAILURE.into()),
         }
     })

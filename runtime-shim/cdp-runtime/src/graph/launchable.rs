@@ -42,6 +42,21 @@ pub fn renew(executable: u64) -> Result<()> {
     process::current()?.device.change_graph(executable, home, &steps)
 }
 
+/// As [`renew`]; what the device refuses leaves the executable as it was before.
+///
+/// # Errors
+/// As for [`create`].
+pub fn renew_or_restore(executable: u64, before: Graph) -> Result<()> {
+    let renewed = renew(executable);
+    if renewed.is_err() {
+        with(|graphs| {
+            graphs.executable(executable)?.graph = before;
+            Ok(())
+        })?;
+    }
+    renewed
+}
+
 /// What a GPU has an executable as, once there are graphs that kernels may launch: there kernels of the driver's graphs
 /// alone may, and those of a replayed one are in none. `None` where it is replayed all the same, because it has memory of
 /// its own or the driver refuses it. (The CPU device follows replays: [`crate::device::Graphs::begin_replay`].)

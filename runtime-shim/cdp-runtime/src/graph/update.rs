@@ -16,6 +16,8 @@ pub enum Difference {
     Kind = 3,
     /// Another kind of conditional node.
     NotSupported = 6,
+    /// Another kernel, which the device does not take in its place.
+    Function = 7,
 }
 
 impl Graph {
