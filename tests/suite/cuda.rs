@@ -13,7 +13,7 @@ use libtest_mimic::{Failed, Trial};
 use crate::cases::Directives;
 use crate::run::{execute, execute_in_orders, execute_with, runtime_archive, runtime_library};
 use crate::support::{Outcome, cases, cdpc, compiler, files, read, run_limited, same, stem, trial};
-use crate::{cuda_objects, cuda_precompiled, oracle};
+use crate::{cuda_objects, cuda_precompiled, cuda_toolkit_12, oracle};
 
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(120);
 
@@ -59,6 +59,8 @@ pub fn trials() -> Vec<Trial> {
     for (name, test) in others {
         trials.push(trial(format!("cuda::{name}"), test).with_ignored_flag(without));
     }
+    let older = trial("cuda::toolkit_12".to_string(), cuda_toolkit_12::calls);
+    trials.push(older.with_ignored_flag(without || !cuda_toolkit_12::is_there()));
     trials
 }
 

@@ -25,6 +25,7 @@ mod coverage;
 mod cuda;
 mod cuda_objects;
 mod cuda_precompiled;
+mod cuda_toolkit_12;
 mod debugging;
 mod diagnostics;
 mod embed;

@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &[
     ("lacking/__cdp_builtins.h", include_str!("headers/__cdp_builtins.h")),
     ("lacking/__cdp_cache.h", include_str!("headers/__cdp_cache.h")),
     ("lacking/__cdp_cuda.h", include_str!("headers/__cdp_cuda.h")),
+    ("lacking/__cdp_toolkit_12.h", include_str!("headers/__cdp_toolkit_12.h")),
     ("lacking/type_traits", include_str!("headers/type_traits")),
     ("samples/cuda_profiler_api.h", include_str!("headers/cuda_profiler_api.h")),
     ("samples/exception.h", include_str!("headers/exception.h")),

@@ -11,6 +11,9 @@
 
 #include "__cdp_atomics.h"
 #include "__cdp_cache.h"
+#if !defined(__CUDA_ARCH__) && CUDART_VERSION >= 12000 && CUDART_VERSION < 13000
+#include "__cdp_toolkit_12.h"
+#endif
 
 // CUTLASS leaves it out for clang, which knows it: kernels would copy their tensor maps into local memory, where the hardware takes none.
 #if defined(__CUDA_ARCH__) && !defined(CUTLASS_GRID_CONSTANT)
