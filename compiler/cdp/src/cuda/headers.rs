@@ -134,7 +134,7 @@ mod tests {
     /// Words that the language, the C library and CUDA's headers use themselves, so that a program which `-D`s them does not
     /// compile by nvcc either; names of CUDA's that are declared here; a macro of a library's, defined where nobody has; parameters
     /// of macros.
-    const TAKEN: &str = "CUDA_FORCE_CDP1_IF_SUPPORTED CUTLASS_GRID_CONSTANT S T U a add align_val_t alignment alignof and \
+    const TAKEN: &str = "CUDART_VERSION CUDA_FORCE_CDP1_IF_SUPPORTED CUTLASS_GRID_CONSTANT S T U a add align_val_t alignment alignof and \
         annotate array asm atomicAdd atomicCAS atomicExch attributes b b32 b64 base blockDim blockIdx bool brackets buffer bytes c \
         char compare const count cudaDeviceSynchronize cudaError_t cudaEventRecord cudaEventRecordWithFlags \
         cudaEvent_t cudaExtent cudaFuncAttributes cudaFuncGetAttributes cudaLaunchDevice cudaMalloc \
