@@ -27,6 +27,8 @@ pub struct Access<'a> {
     pub kind: Manner,
     /// Order and scope.
     pub order: Order,
+    /// Others can hear of its thread, or wait for it, from there on.
+    pub tells: bool,
     /// The byte that a lane writes, by its number from the lane's address.
     pub value: Option<&'a dyn Fn(usize, u64) -> u8>,
     /// What is there before a strong access of 8 bytes at most, by lane.

@@ -390,6 +390,7 @@ impl Watch {
                 kind: Manner::Own,
                 was: None,
                 order: Order::WEAK,
+                tells: true,
                 value: None,
             };
             match words {

@@ -109,6 +109,7 @@ impl Watch {
                     kind: Manner::Own,
                     was: None,
                     order,
+                    tells: true,
                     value: None,
                 };
                 self.access(state, &strong);

@@ -16,6 +16,7 @@
 //! Nothing here prints. What a program does changes by one thing only: strong reads may see an older value that is as right ([`older`]).
 
 pub mod access;
+pub mod ahead;
 pub mod apart;
 pub mod beneath;
 pub mod block;
@@ -24,6 +25,7 @@ pub mod copies;
 pub mod cover;
 pub mod findings;
 pub mod graph;
+pub mod holds;
 pub mod host;
 pub mod init;
 pub mod neighbours;
@@ -50,6 +52,7 @@ use crate::work::NodeId;
 
 use block::BlockState;
 use findings::Findings;
+use holds::Holds;
 use init::Fresh;
 use older::Older;
 use shadow::Shadow;
@@ -196,6 +199,8 @@ pub struct Watch {
     places: u32,
     /// Values from before writes.
     pub older: Older,
+    /// Lanes that are held before accesses.
+    pub holds: Holds,
     /// What was found.
     pub findings: Findings,
     chains: Vec<u32>,
@@ -243,6 +248,7 @@ impl Watch {
             vars: FxHashMap::default(),
             places: 0,
             older: Older::default(),
+            holds: Holds::default(),
             findings: Findings::default(),
             chains: Vec::new(),
             nodes: FxHashMap::default(),
@@ -283,6 +289,7 @@ impl Watch {
         self.shadow.forget_beginnings();
         self.vars.clear();
         self.older.clear();
+        self.holds.clear();
         self.nodes.clear();
         self.children.clear();
         self.begin();

@@ -157,7 +157,10 @@ impl Watch {
                 .older
                 .last
                 .is_some_and(|(by, at, then)| by.is_of_warp(who) && at != place && then == time);
-            let may = access.kind.looks() && !goes_on;
+            // What orders nothing hides nothing: with the newest value more is seen.
+            let vars = if access.shared { &state.vars } else { &self.vars };
+            let orders = access.tells || vars.get(&access.at[lane]).is_some_and(SyncVar::releases);
+            let may = access.kind.looks() && !goes_on && orders;
             match unknown {
                 Some(first) if may => {
                     if let Some(Write { was, released, .. }) = known.look(first, who, stamp) {

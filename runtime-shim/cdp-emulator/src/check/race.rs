@@ -5,7 +5,7 @@ use super::block::{BlockState, STAMPS};
 use super::findings::{Conflict, Side, Unseen};
 use super::record::{Record, Strength};
 use super::shadow::{Cell, Page};
-use super::{Origin, Stamp, Watch};
+use super::{Origin, Stamp, Watch, holds};
 use crate::code::{Reach, Sem};
 use crate::lanes::lanes_of;
 use crate::memory::space;
@@ -53,6 +53,11 @@ impl Watch {
         self.lane_by_lane(state, access, stamp, strength);
         if orders {
             self.strong(state, access, access.lanes & !behind);
+            if access.writes && self.holds.awaits_any() {
+                for lane in lanes_of(access.lanes) {
+                    self.holds.came(holds::key(state.id, access.shared, access.at[lane]));
+                }
+            }
         }
     }
 

@@ -96,6 +96,7 @@ impl Watch {
             kind: Manner::Release,
             was: None,
             order: Order::WEAK,
+            tells: true,
             value: None,
         };
         self.access(state, &access);

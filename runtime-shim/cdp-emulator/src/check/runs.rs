@@ -497,6 +497,7 @@ mod tests {
                                 kind: Manner::Own,
                                 was: None,
                                 order: Order::WEAK,
+                                tells: true,
                                 value: None,
                             };
                             let stamp = side.watch.stamp_now(state, access.origin);

@@ -29,6 +29,13 @@ pub struct SyncVar {
     last: Option<(u32, u32, Reach, Arc<View>)>,
 }
 
+impl SyncVar {
+    /// Something was released through it.
+    pub fn releases(&self) -> bool {
+        self.device.is_some() || self.block.1.is_some()
+    }
+}
+
 /// What a thread knew at a fence. The view is made when a write after the fence needs it.
 #[derive(Debug, Default)]
 pub struct Mark {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::fault::{Fault, WaitingLanes};
 use super::path::{WarpStop, parked_lanes, site};
 use super::{Block, BlockStop, Frame, GridInfo, Machine, Path, PathState, Warp};
-use super::{barrier, calls, cluster, collective, diverge, next_random};
+use super::{barrier, calls, cluster, collective, diverge, hold, next_random};
 use super::{run, turns};
 use crate::code::NONE;
 use crate::config::WarpScheduling;
@@ -151,6 +151,7 @@ fn empty(grid: &Arc<GridInfo>) -> Block {
         budget: 0,
         runtime: Default::default(),
         state: None,
+        held: 0,
     }
 }
 
@@ -203,6 +204,7 @@ fn start_warp(
     warp.absences.clear();
     warp.votes = 0;
     warp.spinning = false;
+    warp.hold = Default::default();
     warp.arrived = 0;
     warp.arrived_in = 0;
     warp.random =
@@ -260,6 +262,7 @@ pub fn run(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
 /// Runs one block.
 pub(super) fn run_one(machine: &Machine, block: &mut Block, budget: i64) -> BlockStop {
     block.budget = budget;
+    hold::turn(machine, block);
     let count = block.warps.len();
     let mut idle_turns = 0;
     let mut spinning_turns = 0;
@@ -359,6 +362,9 @@ fn settle(machine: &Machine, block: &mut Block) -> Result<Option<BlockStop>, Box
     if collective::complete_all(machine, block) {
         return Ok(None);
     }
+    if block.held > 0 {
+        return Ok(Some(BlockStop::Spin));
+    }
     if block.cluster.is_some() {
         if cluster::wake(block) {
             return Ok(None);
@@ -418,6 +424,7 @@ fn waiters_of_one(machine: &Machine, block: &Block) -> Vec<WaitingLanes> {
                     }
                     continue;
                 }
+                PathState::Held => RUNS.to_string(),
                 PathState::Runtime => "in cudaDeviceSynchronize".to_string(),
             };
             let site = site(block, warp, path, path.mask.trailing_zeros() & 31);

@@ -161,6 +161,21 @@ fn watched(
     let base = if touch.shared { block.shared.as_ptr() as u64 } else { 0 };
     let window = space::shared_base(block.memory_serial);
     let moved = if of_cluster { at.map(|at| window | at) } else { *at };
+    let mut tells = true;
+    let kind = match touch.kind {
+        // Who looks for what no fence orders may as well see the newest.
+        Manner::Look if watch.checks.races => {
+            let function = &machine.functions[origin.function as usize];
+            let ahead = watch.holds.ahead(origin.function, function);
+            tells = ahead.tells(origin.instruction);
+            if !touch.order.acquires() && ahead.is_bare_behind(origin.instruction) {
+                Manner::Own
+            } else {
+                touch.kind
+            }
+        }
+        kind => kind,
+    };
     let scalar = bytes <= 8 && touch.order.is_strong() && touch.owners == Owners::OWN;
     let was = (scalar && !of_cluster).then(|| there(base, Touched { at, lanes, bytes }));
     let access = Access {
@@ -173,8 +188,9 @@ fn watched(
         base: if of_cluster { base.wrapping_sub(window) } else { base },
         reads: touch.reads,
         writes: touch.writes,
-        kind: touch.kind,
+        kind,
         order: touch.order,
+        tells,
         value,
         was: was.as_ref(),
     };

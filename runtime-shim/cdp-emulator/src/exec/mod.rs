@@ -21,6 +21,7 @@ pub mod diverge;
 pub mod door;
 mod extent;
 pub mod fault;
+pub mod hold;
 pub mod mbarrier;
 pub mod memory;
 #[cfg(target_arch = "x86_64")]
@@ -259,6 +260,8 @@ pub enum PathState {
     Collective,
     /// They wait for the device runtime (`cudaDeviceSynchronize`).
     Runtime,
+    /// They could run, and are held back ([`hold`]).
+    Held,
 }
 
 /// Lanes of a warp at the same instruction.
@@ -333,6 +336,8 @@ pub struct Warp {
     pub random: u64,
     /// By lane, what it had of a lane that did not take part in a shuffle, once there is such a thing.
     pub absences: Vec<Option<absent::Absence>>,
+    /// Which of its lanes to hold, where races are looked for.
+    pub hold: hold::Hold,
     /// Lanes that arrived at the barrier of the cluster and have not waited.
     pub arrived: u32,
     /// Those of them that arrived in an odd phase.
@@ -402,6 +407,8 @@ pub struct Block {
     pub runtime: crate::work::BlockRuntime,
     /// What the checks know of it.
     pub state: Option<Box<crate::check::block::BlockState>>,
+    /// Warps of it of which lanes are held ([`hold`]).
+    pub held: u32,
 }
 
 /// One `printf`.

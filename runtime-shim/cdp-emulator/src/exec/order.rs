@@ -125,6 +125,7 @@ impl Checks for OrderChecks<'_> {
             kind: Manner::Own,
             was: None,
             order: access.order,
+            tells: true,
             value: None,
         };
         // SAFETY: the processor has AVX2.

@@ -5,7 +5,7 @@ use super::door::NoChecks;
 use super::order::OrderChecks;
 use super::path::{Next, Running, WarpStop, site};
 use super::{Block, Machine, Path, PathState, SPIN_LIMIT, Step, Warp};
-use super::{barrier, dispatch, memory, preempt, straight};
+use super::{barrier, dispatch, hold, memory, preempt, straight};
 #[cfg(target_arch = "x86_64")]
 use super::{native, together};
 use crate::code::{JOIN_RETURN, NONE, Op};
@@ -93,7 +93,8 @@ fn choose(machine: &Machine, block: &mut Block, warp: &mut Warp) -> Step<Option<
             }
             return Ok(Some(warp.paths.remove(index)));
         }
-        if diverge::parked(warp) == 0 {
+        let is_held = |path: &Path| path.state == PathState::Held;
+        if diverge::parked(warp) == 0 || warp.paths.iter().any(is_held) {
             return Ok(None);
         }
         if machine.checks.barrier_divergence != CheckAction::Off
@@ -155,6 +156,7 @@ fn run_path<'m, const AVX2: bool>(
     let mut caller = native::Caller::new();
     // Seeded schedules interrupt warps at accesses to memory.
     let unchecked = machine.watch.is_none() && machine.schedule_seed.is_none();
+    let holds = hold::is_on(machine);
     let ordered = machine.checks.look_at_order_alone() && machine.schedule_seed.is_none();
     if run.path.pc == JOIN_RETURN {
         run.path.pc = run.function.code.len() as u32 - 1;
@@ -205,6 +207,9 @@ fn run_path<'m, const AVX2: bool>(
                 run.path.pc += 1;
             }
             Op::Load(access) => {
+                if holds && hold::before(machine, block, warp, run, (inst, active)) {
+                    break Ok(None);
+                }
                 if access.order.is_strong() {
                     polled = true;
                     if machine.clocks.standing.is_some() {
@@ -226,6 +231,9 @@ fn run_path<'m, const AVX2: bool>(
                 }
             }
             Op::Store(access) => {
+                if holds && hold::before(machine, block, warp, run, (inst, active)) {
+                    break Ok(None);
+                }
                 if active != 0
                     && let Err(fault) =
                         memory::store(machine, block, warp, run, inst, access, active)
@@ -283,6 +291,9 @@ fn run_path<'m, const AVX2: bool>(
             }
             _ => {
                 tally.flush(block, warp);
+                if holds && hold::before(machine, block, warp, run, (inst, active)) {
+                    break Ok(None);
+                }
                 polled |= matches!(inst.op, Op::Atomic | Op::BarrierObject | Op::Sleep);
                 match dispatch::execute(machine, block, warp, run, inst, active) {
                     // Recursion can go on for long without a branch backwards.

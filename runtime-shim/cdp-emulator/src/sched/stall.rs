@@ -97,6 +97,9 @@ impl Core {
         self.stall.turns += 1;
         self.stall.spins += 1;
         let blocks = self.resident_blocks as u64;
+        if self.machine.watch().is_some_and(|watch| watch.holds.is_taken()) {
+            return;
+        }
         let all_ready = self.ready_blocks.len() as u64 == blocks && self.ready_nodes.is_empty();
         if !all_ready || !self.stall.spins.is_multiple_of(blocks) || self.given != 0 {
             return;
