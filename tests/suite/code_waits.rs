@@ -1,16 +1,18 @@
 //! What device code must look like for the sake of its speed, part four: what other work waits for. Roots behind questions, local arrays whose
 //! loops end with them, searches with a stack, reads of what nobody writes, tiles, registers of loops in which threads wait for each other, ways back
 //! of loops, numbers of a few bytes, polynomials, pairs of halves, a block's size and place, numbers brought into a range,
-//! strides of the grid, taps that lie apart. Each
+//! strides of the grid, taps that lie apart, switches of few short ways. Each
 //! is a shape that was measured on a GPU (`compiler/docs/device-speed.md`).
 
 use libtest_mimic::Trial;
 
 use crate::code_shapes::{expect, ptx, ptx_of};
+use crate::cuda::has_clang;
+use crate::linking::Bench;
 use crate::support::{Outcome, trial};
 
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Outcome); 16] = [
+    let tests: [(&str, fn() -> Outcome); 17] = [
         ("roots_are_made_behind_questions", roots),
         ("loops_over_local_arrays_end_with_them", arrays),
         ("threads_with_all_turns_fill_tiles_at_once", tiles),
@@ -27,6 +29,7 @@ pub fn trials() -> Vec<Trial> {
         ("numbers_are_brought_into_a_range_as_written", clamped),
         ("strides_of_the_grid_are_unrolled", strides),
         ("taps_that_lie_apart_are_four_at_a_time", taps),
+        ("few_short_ways_are_asked_for_in_turn", ways),
     ];
     tests.into_iter().map(|(name, test)| trial(format!("code_waits::{name}"), test)).collect()
 }
@@ -306,6 +309,46 @@ fn taps() -> Outcome {
         let found = text.matches("fma.rn").count();
         if found != sums {
             return Err(format!("{found} sums, not {sums}:\n{text}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Of a switch and of conditions one after another, in both kinds of files: each body is behind its own question. Not where all other cases
+/// have a way of their own, or a way is long.
+fn ways() -> Outcome {
+    let source = |ways: &str| {
+        format!(
+            "__global__ void k(const float *__restrict__ in, float *o, int w)\n{{\n    __shared__ float tile[34];\n    int x = threadIdx.x + w;\n    \
+             tile[threadIdx.x + 1] = in[x];\n    {ways}\n    __syncthreads();\n    o[x] = tile[threadIdx.x] + tile[threadIdx.x + 2];\n}}\n"
+        )
+    };
+    let cases = |rest: &str| {
+        format!(
+            "switch (x) {{ case 0: tile[0] = in[w]; break; case 31: tile[33] = in[w + 1]; break; {rest} }}"
+        )
+    };
+    let two = "if (x == 0) tile[0] = in[w];\n    if (x == 31) tile[33] = in[w + 1];";
+    let either = "if (x == 1 || x == 17 || x == 31) tile[33] = in[w + 1];";
+    let sums: String = (0..8).map(|i| format!("tile[1] += in[w + {}];", i * 3)).collect();
+    let long = cases(&format!("case 7: {sums}"));
+    let in_turn = [("bra ", 2), ("bra.uni", 0), ("setp.ne", 2), ("setp.lt", 0)];
+    let one = [("bra ", 1), ("bra.uni", 0), ("setp.ne", 3), ("setp.lt", 0)];
+    let tree = [("setp.lt.s32", 1)];
+    let other = cases("default: tile[w] = in[w + 2];");
+    let bench = Bench::new()?;
+    let files: &[&str] = if has_clang() { &["k.cdp", "k.cu"] } else { &["k.cdp"] };
+    for (ways, wanted) in [
+        (cases("").as_str(), &in_turn[..]),
+        (two, &in_turn),
+        (either, &one),
+        (&other, &tree),
+        (&long, &[("setp.lt.s32", 2)]),
+    ] {
+        for file in files {
+            bench.write(file, &source(ways))?;
+            let words = ["build", file, "--emit", "ptx", "--arch", "sm_90", "-o", "-"];
+            expect(&bench.cdpc(&words, 0)?.0, wanted)?;
         }
     }
     Ok(())

@@ -93,7 +93,7 @@ struct CdpOptimizer {
       if (Is("widen-counters", WidenIndices(/*Last=*/false)) || Is("widen-indices", WidenIndices(/*Last=*/true)) ||
           Is("move-pointers", MovePointers()) ||
           Is("one-latch", OneLatch()) || Is("rotate-many", RotateMany()) || Is("join-conditions", JoinConditions()) || Is("keep-ifs", KeepIfs()) ||
-          Is("drop-marks", DropMarks()) || Is("keep-chains", KeepChains()) ||
+          Is("drop-marks", DropMarks()) || Is("else-in-turn", ElseInTurn()) || Is("keep-chains", KeepChains()) ||
           Is("drop-same-stores", DropSameStores()) || Is("stores-apart", StoresApart()) || Is("split-tails", SplitTails()) ||
           Is("parts-apart", PartsApart()) || Is("join-ends", JoinEnds()) || Is("keep-clamps", KeepClamps()) || Is("add-lower", AddLower()) ||
           Is("decide-nulls", DecideNulls()) || Is("select-values", SelectValues()) || Is("compare-cases", CompareCases()) ||

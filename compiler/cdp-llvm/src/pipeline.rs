@@ -42,7 +42,7 @@ pub(crate) fn device_early(stores_apart: bool) -> String {
 /// The pipeline in LLVM's textual form, with the passes of `optimizer.cpp`: `weigh-calls`, `function-facts`, `if-loops`, `rotate-many`, `few-loops`, `unroll-full`,
 /// `unroll-part`, `own-parameters`, `split-turns`, `widen-counters`, `widen-indices`, `move-pointers`, `wide-words`, `divide-wide`,
 /// `join-conditions`, `keep-ifs` with `drop-marks`, `keep-chains`, `drop-same-stores`, `stores-apart`, `split-tails`,
-/// `parts-apart`, `join-ends`, `keep-clamps`, `select-values`, `compare-cases`, `decide-nulls`,
+/// `parts-apart`, `join-ends`, `keep-clamps`, `select-values`, `compare-cases`, `else-in-turn`, `decide-nulls`,
 /// `add-lower`, `fold-exact`, `widen-shorts`, `join-halves`, `align-accesses`, `roots-late`, `bound-turns`, `fill-tiles` and `room-for-loops`.
 ///
 /// Each clean-up is here once: with LLVM's habit of repeating `early-cse`, `instcombine` and `sroa` after
@@ -76,7 +76,7 @@ pub(crate) fn device(stores_apart: bool, registers: Option<u32>) -> String {
     let last = format!(
         "function<eager-inv>(own-parameters(sroa,early-cse,{COMBINE}),select-values,{FINAL_CFG},\
          if-loops(one-latch,{COMBINE},few-loops(loop-simplify,split-turns(loop-mssa(licm)),widen-indices,move-pointers,fill-tiles),\
-         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,\
+         unroll-part(sroa,early-cse,{COMBINE},simplifycfg)),drop-marks,split-tails,compare-cases,else-in-turn,\
          parts-apart,wide-words,divide-wide,join-conditions,join-halves,widen-shorts,add-lower,align-accesses,keep-chains,roots-late{room})"
     );
     // What is never negative, which `ipsccp` finds out, is divided without a sign.

@@ -10,6 +10,7 @@
 #include "llvm/IR/PassManager.h"
 
 namespace llvm {
+class BasicBlock;
 class Loop;
 class ScalarEvolution;
 } // namespace llvm
@@ -103,6 +104,14 @@ struct KeepIfs : llvm::PassInfoMixin<KeepIfs> {
 
 /// Removes the marks of `KeepIfs`.
 struct DropMarks : llvm::PassInfoMixin<DropMarks> {
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
+};
+
+/// Whether a block alone leads to a short one, in which no lanes meet and which then goes on to a certain one.
+bool isShortBody(const llvm::BasicBlock &Body, const llvm::BasicBlock &From, const llvm::BasicBlock &End);
+
+/// Has what follows an `else` be asked behind the body before it.
+struct ElseInTurn : llvm::PassInfoMixin<ElseInTurn> {
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &AM);
 };
 

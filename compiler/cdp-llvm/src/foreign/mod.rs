@@ -70,11 +70,13 @@ pub fn lower_foreign(
 }
 
 /// The passes that end the lowering of another compiler's module: what stands for launches is inlined, and loops
-/// get the form that ours have.
+/// get the form that ours have. Its variables may be values already, so that conditions that are to stay apart are marked before LLVM's
+/// first passes see them.
 pub(crate) fn last_passes(options: &LowerOptions) -> &'static str {
     match options.opt_level {
         OptLevel::O0 => "always-inline,globaldce",
-        _ => "always-inline,globaldce,function(one-latch)",
+        OptLevel::O1 => "always-inline,globaldce,function(one-latch)",
+        OptLevel::O2 | OptLevel::O3 => "always-inline,globaldce,function(one-latch,keep-ifs)",
     }
 }
 
