@@ -26,6 +26,7 @@ const FILES: &[&str] = &[
     "src/launches/added/added.cpp",
     "src/launches/address.cpp",
     "src/launches/body.cpp",
+    "src/launches/inside/inside.cpp",
     "src/launches/meet.cpp",
     "src/launches/stack/in_order.cpp",
     "src/launches/stack/stack.cpp",

@@ -13,6 +13,7 @@ pub fn trials() -> Vec<Trial> {
         trial("launches::pooled_children".into(), pooled_children),
         trial("launches::launches_that_fail".into(), launches_that_fail),
         trial("launches::blocks_that_add_up".into(), blocks_that_add_up),
+        trial("launches::twins_that_launch_nothing".into(), twins_that_launch_nothing),
     ]
 }
 
@@ -309,4 +310,61 @@ fn launches_that_fail() -> Outcome {
         }
     }
     Ok(())
+}
+
+/// In `fast` a kernel whose children lanes can run has a twin that knows no device runtime, and that is told of by names which
+/// the runtime knows; not where somebody could tell the twin from it.
+fn twins_that_launch_nothing() -> Outcome {
+    let kernels = |parent: &str| {
+        format!(
+            "__global__ void child(int *sum, int n) {{
+                int i = blockIdx.x * blockDim.x + threadIdx.x;
+                if (i < n) atomicAdd(sum, i);
+            }}
+            __global__ void waits(int *sum, int n) {{
+                __syncthreads();
+                if (threadIdx.x < n) atomicAdd(sum, (int)threadIdx.x);
+            }}
+            __global__ void parent(int *sum, int n) {{ {parent} }}"
+        )
+    };
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let ptx = |source: &str, level: &str| -> Result<String, Failed> {
+        let (path, made) = (folder.path().join("parent.cdp"), folder.path().join("parent.ptx"));
+        std::fs::write(&path, source).map_err(|error| error.to_string())?;
+        let mut command = cdpc();
+        command.args(["build", "-O3", "--emit", "ptx", level]).arg(&path).arg("-o").arg(&made);
+        let output = command.output().map_err(|error| error.to_string())?;
+        let text = std::fs::read_to_string(&made);
+        text.map_err(|error| format!("{error}: {output:?}").into())
+    };
+    let fast = "-flaunch-opt=fast";
+    let good = "child<<<(n + 31) / 32, 32>>>(sum, n);";
+    let text = ptx(&kernels(good), fast)?;
+    let twin = text.split(".entry ").find(|entry| entry.starts_with("_Z6parentPii__cdp_inside("));
+    let twin = twin.ok_or("no twin")?;
+    let twin = &twin[..twin.find("\n}").ok_or("a twin without an end")?];
+    if twin.contains("call") || !twin.contains("_Z6parentPii__cdp_met") {
+        return Err(format!("a twin that calls, or tells nobody: {twin}").into());
+    }
+    let others = [
+        // More threads than are counted; a dimension that the child asks nothing of.
+        "child<<<n, 64>>>(sum, n);",
+        "child<<<dim3(1, n % 3), 32>>>(sum, n);",
+        // A look at the error, a device runtime that is asked else, a child that lanes cannot run.
+        "child<<<(n + 31) / 32, 32>>>(sum, n); if (cudaGetLastError()) *sum = 0;",
+        "cudaGetDevice(sum); child<<<(n + 31) / 32, 32>>>(sum, n);",
+        "if (n > 9) child<<<(n + 31) / 32, 32>>>(sum, n); else waits<<<1, 32>>>(sum, n);",
+        "child<<<(n + 31) / 32, 32, 0, cudaStreamTailLaunch>>>(sum, n);",
+        "\n#pragma cdp keep\nchild<<<(n + 31) / 32, 32>>>(sum, n);",
+    ];
+    for parent in others {
+        if ptx(&kernels(parent), fast)?.contains("__cdp_inside") {
+            return Err(format!("a twin of {parent}").into());
+        }
+    }
+    match ptx(&kernels(good), "-flaunch-opt=safe")?.contains("__cdp_inside") {
+        true => Err("a twin in safe".into()),
+        false => Ok(()),
+    }
 }

@@ -106,7 +106,7 @@ fn settings() -> Vec<(LaunchOpt, LaunchTuning)> {
     let tunings = [
         small,
         tuning(2, Some(5)),
-        tuning(0, Some(1 << 20)),
+        LaunchTuning { inside: 2, ..tuning(0, Some(1 << 20)) },
         LaunchTuning {
             queue: 1,
             queue_records: 1,

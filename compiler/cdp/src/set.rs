@@ -134,6 +134,7 @@ pub fn set_launch_tuning(tuning: &mut LaunchTuning, text: &str) -> Option<()> {
             "pool" => tuning.pool = value,
             "pool-steps" => tuning.pool_steps = value,
             "pool-part" => tuning.pool_part = value,
+            "inside" => tuning.inside = value,
             "quiet" => tuning.quiet = value,
             "first" => tuning.first = value,
             "waves-of-leaves" => tuning.waves_of_leaves = value,

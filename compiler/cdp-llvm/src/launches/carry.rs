@@ -67,6 +67,7 @@ impl<'ctx> Pass<'_, 'ctx> {
         if plans.is_empty() {
             return Ok(());
         }
+        let plans = self.with_twins(plans)?;
         self.let_pack(&plans);
         let calls = Calls::of(self.options.abi);
         let mut sums = Vec::new();
@@ -111,6 +112,7 @@ impl<'ctx> Pass<'_, 'ctx> {
             declarations += &queue.as_ref().map_or(String::new(), Queue::declarations);
         }
         let mut definitions = distribute::DEFINITIONS.to_string() + &sums::definitions(&sums);
+        definitions += &self.words(&plans);
         let shared = self.options.launch_tuning.ranges > 0;
         let ranges: Vec<_> = plans.iter().map(|(parent, _)| ranges::found(*parent)).collect();
         definitions += &ranges::definitions(ranges.iter().flatten().filter(|_| shared));
@@ -370,6 +372,8 @@ impl<'ctx> Pass<'_, 'ctx> {
             lone: plan.lone,
             late: plan.late,
             unasked: plan.unasked,
+            inside: plan.inside,
+            tells: plan.tells.clone(),
             single: alone_in_warp(plan),
             one: plan.single && plan.flat && plan.site.in_null_stream(),
             gather: gather.map(|gather| (gather, calls)),

@@ -49,7 +49,7 @@ const MOST: [(&str, u32); 6] = [
     ("bz", MAX_BLOCK_Z as u32),
 ];
 /// Shared memory that every device gives without being asked, in bytes.
-const MOST_SHARED: u32 = 48 << 10;
+pub(super) const MOST_SHARED: u32 = 48 << 10;
 
 /// The module that the sites' functions are linked from, up to them. LLVM declares its intrinsics by itself.
 pub(super) fn prologue(definitions: &str, declarations: &str) -> String {
@@ -151,20 +151,9 @@ impl Site<'_, '_> {
             }
             (None, _) => text.line("br label %launch"),
         }
-        text.label("launch");
-        self.note_launch(&mut text);
-        let result = match self.sequence {
-            // Nobody asks for its error.
-            Some((gather, sequence)) => {
-                sequence.site(gather, &self.arguments, self.lone, &mut text);
-                "0".into()
-            }
-            None if self.parted || self.gather.is_some() && !self.single => {
-                door::together(&mut text, |text| self.launch(text))
-            }
-            None => self.launch(&mut text),
-        };
-        text.line(&format!("ret i32 {result}"));
+        if !self.inside {
+            self.launch_as_one(&mut text);
+        }
         let mut params: Vec<String> = ["gx", "gy", "gz", "bx", "by", "bz", "shared"]
             .iter()
             .map(|name| format!("i32 %{name}"))
@@ -187,6 +176,24 @@ impl Site<'_, '_> {
         )
     }
 
+    /// The launch of what is not run, and the function's end.
+    fn launch_as_one(&self, text: &mut Text) {
+        text.label("launch");
+        self.note_launch(text);
+        let result = match self.sequence {
+            // Nobody asks for its error.
+            Some((gather, sequence)) => {
+                sequence.site(gather, &self.arguments, self.lone, text);
+                "0".into()
+            }
+            None if self.parted || self.gather.is_some() && !self.single => {
+                door::together(text, |text| self.launch(text))
+            }
+            None => self.launch(text),
+        };
+        text.line(&format!("ret i32 {result}"));
+    }
+
     fn stream(&self) -> String {
         match (self.relaxed, self.flat) {
             (true, true) => "ptr %to".into(),
@@ -200,6 +207,7 @@ impl Site<'_, '_> {
         if self.mode == (Mode::Independent { tracked: true }) {
             text.line("store i1 true, ptr %launched");
         }
+        self.tell("true", text);
     }
 
     fn launch(&self, text: &mut Text) -> String {
@@ -261,13 +269,15 @@ impl Site<'_, '_> {
                 "by" | "bz" => flat,
                 _ => false,
             };
-            let most = if name == "gx" { MOST_BLOCKS } else { most };
+            let most = if name == "gx" && !self.inside { MOST_BLOCKS } else { most };
             fits.push(within(text, name, if one { 1 } else { most }));
         }
         fits.push(text.set(&format!("icmp ule i32 %shared, {MOST_SHARED}")));
         let blocks = product(text, ["gx", "gy", "gz"]);
         let threads = product(text, ["bx", "by", "bz"]);
-        fits.push(text.set(&format!("icmp ule i64 {blocks}, {MOST_BLOCKS}")));
+        if !self.inside {
+            fits.push(text.set(&format!("icmp ule i64 {blocks}, {MOST_BLOCKS}")));
+        }
         fits.push(text.set(&format!("icmp ule i64 {threads}, {most_threads}")));
         if self.flat {
             fits.push("%flat".into());
@@ -286,9 +296,9 @@ impl Site<'_, '_> {
             fits.push("%wanted".into());
         }
         let timed = self.is_timed(child);
-        if self.mode == (Mode::Independent { tracked: true })
-            || (timed && self.mode != Mode::InOrder)
-        {
+        let looks = self.mode == (Mode::Independent { tracked: true })
+            || (timed && self.mode != Mode::InOrder);
+        if looks && !self.inside {
             let launched = text.set("load i1, ptr %launched");
             fits.push(text.set(&format!("xor i1 {launched}, true")));
         }
@@ -303,6 +313,10 @@ impl Site<'_, '_> {
         let limit = self.limit(child, text);
         let little = text.set(&format!("icmp ule i32 %turns, {limit}"));
         let small = text.set(&format!("and i1 {fits}, {little}"));
+        if self.inside {
+            let large = text.set(&format!("xor i1 {little}, true"));
+            text.line(&format!("%large = and i1 {fits}, {large}"));
+        }
         // A lane without a launch has a child of no threads.
         let mut launches = if self.late { "%wanted".into() } else { "true".to_string() };
         if self.unasked && self.mode != Mode::InOrder {
@@ -310,6 +324,8 @@ impl Site<'_, '_> {
             let does = text.set(&format!("xor i1 {fails}, true"));
             launches = text.all(&[launches, does]);
         }
+        // Where nothing is launched, one that is not run fails.
+        let small = if self.inside { "true".into() } else { small };
         text.line(&format!("%small = select i1 {launches}, i1 {small}, i1 true"));
         if timed && self.mode != Mode::InOrder {
             text.line("%began = call i64 @llvm.nvvm.read.ptx.sreg.clock64()");
@@ -348,6 +364,10 @@ impl Site<'_, '_> {
         text.line("call void @llvm.nvvm.bar.warp.sync(i32 %mask)");
         if let Some(pool) = &self.pool {
             pool.leave(text);
+        }
+        if self.inside {
+            self.told_inside(child, text);
+            return;
         }
         if self.is_timed(child) {
             let slow = self.slow(text);
@@ -397,31 +417,24 @@ impl Site<'_, '_> {
             text.line(&format!("%p.large = or i1 {many}, false"));
             let wants = text.all(&["%valid".into(), other.clone(), many]);
             pool.put(&wants, &self.arguments, text);
+            self.tell_of_pooled(text);
             let stays = text.set("xor i1 %pooled, true");
             other = text.set(&format!("and i1 {other}, {stays}"));
         }
         let other = text.set(&format!("and i1 %small, {other}"));
         let waiting = text.ballot(&other);
         if self.queue.is_some() {
-            // Where a grid's launches are one, so many children in a row take longer than theirs.
-            let steps = if child.loops || child.strides { 0 } else { self.tuning.crowd_steps };
-            let short = text.set(&format!("mul i32 %lanes, {steps}"));
-            let long = text.set(&format!("icmp ugt i32 %turns, {short}"));
-            let long = text.set(&format!("and i1 {other}, {long}"));
-            let long = text.ballot(&long);
-            let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {long})"));
-            let mut few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
-            if child.added && self.tuning.threshold.is_none() {
-                // As blocks these are at work everywhere on the device, which the warps of a small grid are not.
-                let many = self.fills_device(text);
-                few = text.all(&[few, many]);
-            }
+            let few = self.few(child, &other, text);
             text.line(&format!("%others = select i1 {few}, i32 {waiting}, i32 0"));
             let here = text.set(&format!("or i1 {tiny}, {few}"));
             let run = text.set(&format!("and i1 %small, {here}"));
             let pooled = if self.pool.is_some() { "%pooled" } else { "false" };
             text.line(&format!("%run = or i1 {run}, {pooled}"));
         } else {
+            if self.inside {
+                let few = self.few(child, &other, text);
+                text.line(&format!("%few = or i1 {few}, false"));
+            }
             text.line(&format!("%others = or i32 {waiting}, 0"));
             text.line("%run = or i1 %small, false");
         }

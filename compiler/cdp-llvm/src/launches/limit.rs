@@ -150,6 +150,24 @@ impl Site<'_, '_> {
         (name, bits)
     }
 
+    /// Whether few lanes have a child that all run together, of those where `other` holds.
+    pub(super) fn few(&self, child: &Child<'_>, other: &str, text: &mut Text) -> String {
+        // Where a grid's launches are one, so many children in a row take longer than theirs.
+        let steps = if child.loops || child.strides { 0 } else { self.tuning.crowd_steps };
+        let short = text.set(&format!("mul i32 %lanes, {steps}"));
+        let long = text.set(&format!("icmp ugt i32 %turns, {short}"));
+        let long = text.set(&format!("and i1 {other}, {long}"));
+        let long = text.ballot(&long);
+        let count = text.set(&format!("call i32 @llvm.ctpop.i32(i32 {long})"));
+        let mut few = text.set(&format!("icmp ule i32 {count}, {}", self.tuning.crowd));
+        if child.added && self.tuning.threshold.is_none() {
+            // As blocks these are at work everywhere on the device, which the warps of a small grid are not.
+            let many = self.fills_device(text);
+            few = text.all(&[few, many]);
+        }
+        few
+    }
+
     /// Whether the parent's grid keeps much of a device busy.
     pub(super) fn fills_device(&self, text: &mut Text) -> String {
         text.set(&format!("icmp uge i64 %parents, {}", self.tuning.large_parents))

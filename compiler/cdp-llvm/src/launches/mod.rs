@@ -20,6 +20,7 @@
 //! - [`relax`]: what is still launched, and ordered by nothing, goes into the fire-and-forget stream;
 //! - [`sequence`]: what keeps its order is one launch, or few, for a whole block, where [`recording`], with [`together`],
 //!   finds that it can be;
+//! - [`inside`]: a kernel once more that runs all its children, and knows no device runtime;
 //! - [`door`] and [`meet`]: lanes of a warp are not at several launches at once;
 //! - [`carry`], with [`aggregate`]: all that is carried out; [`code`]: what is the same in every program; [`direct`]: what
 //!   becomes PTX without LLVM;
@@ -50,6 +51,7 @@ mod gather;
 mod guard;
 mod handed;
 mod independent;
+mod inside;
 mod late;
 mod limit;
 mod meet;
@@ -153,6 +155,10 @@ struct Plan<'ctx> {
     unordered: Option<sequence::Shape>,
     /// Who can tell that order, where they have a shape.
     told: Option<Dependence>,
+    /// [`site::Site::inside`].
+    inside: bool,
+    /// [`site::Site::tells`].
+    tells: Option<String>,
     /// What else is not done with a launch that nothing orders, and why, in words.
     left: Option<String>,
 }
@@ -455,6 +461,8 @@ impl<'a, 'ctx> Pass<'a, 'ctx> {
                 parted: parted && gather.is_none(),
                 lone: lone && sequence.is_some(),
                 sequence,
+                inside: false,
+                tells: None,
             });
             candidates.push(candidate);
         }

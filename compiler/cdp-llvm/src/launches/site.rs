@@ -52,6 +52,10 @@ pub(super) struct Site<'a, 'ctx> {
     pub single: bool,
     /// With a child: one lane of a warp at most has one that is run, as one thread of such a block launches.
     pub one: bool,
+    /// All children are run, however large ([`super::inside`]).
+    pub inside: bool,
+    /// The variable by which the host is told of children that are not small ([`super::inside`]), if it is.
+    pub tells: Option<String>,
     /// How the launches of a warp become one, where they may.
     pub gather: Option<(&'a Gather<'ctx>, &'a Calls)>,
     /// How launches of the block are recorded, where they are.

@@ -63,6 +63,8 @@ pub struct Tuning {
     pub pool_steps: u32,
     /// Threads of it that a warp takes at a time.
     pub pool_part: u32,
+    /// Whether kernels have twins that run all their children ([`super::inside`]); 0 for never, 2 for such kernels alone.
+    pub inside: u32,
     /// How often whoever opened a bucket looks, half a microsecond apart, and finds that no record came, before it is
     /// launched.
     pub quiet: u32,
@@ -124,6 +126,7 @@ impl Default for Tuning {
             pool: 2,
             pool_steps: 8,
             pool_part: 256,
+            inside: 1,
             quiet: 4,
             patience: 16,
             waves: 0,

@@ -220,7 +220,11 @@ impl Memory for GpuDevice {
                     (driver.cuMemcpyAsync)(dst, src, count, s)
                 }
             }
-        })
+        })?;
+        if stream.is_none() && kind != CopyKind::HostToDevice && kind != CopyKind::DeviceToDevice {
+            self.waited();
+        }
+        Ok(())
     }
 
     unsafe fn copy_2d(
@@ -272,7 +276,11 @@ impl Memory for GpuDevice {
                 None => (driver.cuMemcpy2DUnaligned_v2)(&description),
                 Some(stream) => (driver.cuMemcpy2DAsync_v2)(&description, stream),
             }
-        })
+        })?;
+        if stream.is_none() && kind == CopyKind::DeviceToHost {
+            self.waited();
+        }
+        Ok(())
     }
 
     unsafe fn fill(

@@ -8,6 +8,7 @@ mod array;
 mod condition;
 mod driver;
 mod graph;
+mod inside;
 mod memory;
 mod modules;
 mod nodes;
@@ -15,6 +16,7 @@ mod streams;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use self::driver::driver_symbol;
@@ -74,6 +76,10 @@ struct Handles {
     modules: HashMap<u64, HashMap<String, usize>>,
     kernels: HashMap<u64, Kernel>,
     kernels_by_name: HashMap<(ModuleHandle, String), KernelHandle>,
+    /// Of modules whose kernels have twins.
+    words: HashMap<u64, inside::Words>,
+    /// By the kernel's handle.
+    twins: HashMap<u64, inside::Twin>,
     streams: HashSet<u64>,
     /// Executables.
     graphs: HashMap<u64, graph::Executable>,
@@ -92,6 +98,8 @@ pub struct GpuDevice {
     /// The primary context, null after a reset until the next use.
     context: Mutex<u64>,
     handles: Mutex<Handles>,
+    /// How often the host has waited for what it had launched.
+    waits: AtomicU64,
 }
 
 impl GpuDevice {
@@ -109,6 +117,7 @@ impl GpuDevice {
             ordinal: device,
             context: Mutex::new(0),
             handles: Mutex::new(Handles::default()),
+            waits: AtomicU64::new(0),
         };
         opened.bind()?;
         Ok(opened)
@@ -192,6 +201,11 @@ impl GpuDevice {
         }
     }
 
+    /// The host has waited: what grids told until then is known ([`inside`]).
+    fn waited(&self) {
+        self.waits.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn function_attribute(&self, function: Handle, attribute: u32) -> Result<i32> {
         let driver = self.bind()?;
         let mut value = 0;
@@ -244,7 +258,9 @@ impl Device for GpuDevice {
     fn synchronize(&self) -> Result<()> {
         let driver = self.bind()?;
         // SAFETY: the context is current.
-        check(unsafe { (driver.cuCtxSynchronize)() })
+        check(unsafe { (driver.cuCtxSynchronize)() })?;
+        self.waited();
+        Ok(())
     }
 
     fn reset(&self) -> Result<()> {

@@ -1,10 +1,13 @@
 //! Modules and launches of the GPU device.
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::atomic::Ordering;
 
 use super::driver::{self, DriverLaunch, Handle, check};
-use super::{GpuDevice, Kernel};
+use super::inside::{TWIN, Words};
+use super::{GpuDevice, Handles, Kernel};
 use crate::device::*;
+use crate::driver_state::is_mixed;
 use crate::error::{CudaError, DeviceError, Result};
 use crate::image::device_runtime_symbol;
 
@@ -26,6 +29,15 @@ impl GpuDevice {
             attributes: config.attributes.as_ptr(),
             attribute_count: config.attributes.len() as u32,
         })
+    }
+
+    /// The kernel's twin, where the grid is to be of that ([`super::inside`]).
+    fn twin_to_launch(&self, kernel: KernelHandle, config: &LaunchConfig<'_>) -> Option<Handle> {
+        let mut handles = self.handles();
+        let twin = handles.twins.get_mut(&kernel.0)?;
+        let plain = config.attributes.is_empty() && !is_mixed();
+        let taken = plain && twin.is_taken(self.waits.load(Ordering::Relaxed));
+        taken.then_some(twin.function as Handle)
     }
 
     /// Loads machine code or PTX. `image` must end with a NUL byte if it is PTX.
@@ -55,7 +67,11 @@ impl GpuDevice {
             }
             return Err(DeviceError::new(code, detail));
         }
-        self.handles().modules.insert(module as u64, crate::image::param_counts(image));
+        let counts = crate::image::param_counts(image);
+        let words = Words::give(driver, module, counts.keys());
+        let mut handles = self.handles();
+        handles.words.extend(words.map(|words| (module as u64, words)));
+        handles.modules.insert(module as u64, counts);
         Ok(ModuleHandle(module as u64))
     }
 }
@@ -93,14 +109,21 @@ impl Modules for GpuDevice {
     fn unload_module(&self, module: ModuleHandle) -> Result<()> {
         let handle = self.module(module)?;
         let driver = self.bind()?;
-        {
+        let words = {
             let mut handles = self.handles();
+            let Handles { kernels, twins, .. } = &mut *handles;
+            twins.retain(|kernel, _| kernels.get(kernel).is_some_and(|of| of.module != module));
             handles.modules.remove(&module.0);
             handles.kernels.retain(|_, kernel| kernel.module != module);
             handles.kernels_by_name.retain(|(of, _), _| *of != module);
-        }
+            handles.words.remove(&module.0)
+        };
         // SAFETY: alive until here, and forgotten.
-        check(unsafe { (driver.cuModuleUnload)(handle) })
+        let unloaded = check(unsafe { (driver.cuModuleUnload)(handle) });
+        if let Some(words) = words {
+            words.free(driver);
+        }
+        unloaded
     }
 
     fn kernel(&self, module: ModuleHandle, symbol: &str) -> Result<KernelHandle> {
@@ -120,6 +143,9 @@ impl Modules for GpuDevice {
         let param_count = counts.and_then(|counts| counts.get(symbol).copied());
         let known = Kernel { function: function as u64, module, param_count };
         handles.kernels.insert(kernel.0, known);
+        let words = handles.words.get(&module.0);
+        let twin = words.and_then(|words| words.twin(driver, handle, symbol, function));
+        handles.twins.extend(twin.map(|twin| (kernel.0, twin)));
         handles.kernels_by_name.insert(key, kernel);
         Ok(kernel)
     }
@@ -151,7 +177,8 @@ impl Modules for GpuDevice {
                 check(name_of(&mut name, function))?;
                 Ok(CStr::from_ptr(name).to_string_lossy().into_owned())
             });
-            names.collect()
+            // Twins are the runtime's affair.
+            names.filter(|name| !name.as_ref().is_ok_and(|name| name.ends_with(TWIN))).collect()
         }
     }
 
@@ -222,6 +249,8 @@ impl Modules for GpuDevice {
     fn set_kernel_attribute(&self, kernel: KernelHandle, attribute: u32, value: i32) -> Result<()> {
         let function = self.function(kernel)?;
         let driver = self.bind()?;
+        // It is the kernel's alone.
+        self.handles().twins.remove(&kernel.0);
         // SAFETY: the function is alive; the driver checks attribute and value.
         check(unsafe { (driver.cuFuncSetAttribute)(function, attribute, value) })
     }
@@ -278,20 +307,26 @@ impl Launches for GpuDevice {
         params: &[&[u8]],
     ) -> Result<()> {
         let function = self.function(kernel)?;
+        let twin = self.twin_to_launch(kernel, config);
         let launch = self.driver_launch(config)?;
         let driver = self.bind()?;
         let mut pointers: Vec<*mut c_void> =
             params.iter().map(|param| param.as_ptr().cast_mut().cast()).collect();
         // SAFETY: the function and stream are alive; attributes are the driver's to check. The driver
-        // reads each parameter's bytes, whose number the caller has from the same module; it copies
-        // them before it returns.
-        check(unsafe {
+        // reads each parameter's bytes, whose number the caller has from the same module, and is the twin's too; it
+        // copies them before it returns.
+        let mut launched = |function| unsafe {
             (driver.cuLaunchKernelEx)(
                 &launch,
                 function,
                 pointers.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
-        })
+        };
+        match twin.map(&mut launched) {
+            Some(0) => Ok(()),
+            // What is wrong is said of the kernel.
+            _ => check(launched(function)),
+        }
     }
 }

@@ -30,14 +30,18 @@ impl Streams for GpuDevice {
         let handle = self.stream(stream)?;
         let driver = self.bind()?;
         // SAFETY: alive.
-        check(unsafe { (driver.cuStreamSynchronize)(handle) })
+        check(unsafe { (driver.cuStreamSynchronize)(handle) })?;
+        self.waited();
+        Ok(())
     }
 
     fn query_stream(&self, stream: StreamHandle) -> Result<()> {
         let handle = self.stream(stream)?;
         let driver = self.bind()?;
         // SAFETY: alive.
-        check(unsafe { (driver.cuStreamQuery)(handle) })
+        check(unsafe { (driver.cuStreamQuery)(handle) })?;
+        self.waited();
+        Ok(())
     }
 
     fn stream_wait_event(
@@ -127,14 +131,18 @@ impl Events for GpuDevice {
         let event = self.event(event)?;
         let driver = self.bind()?;
         // SAFETY: alive.
-        check(unsafe { (driver.cuEventSynchronize)(event) })
+        check(unsafe { (driver.cuEventSynchronize)(event) })?;
+        self.waited();
+        Ok(())
     }
 
     fn query_event(&self, event: EventHandle) -> Result<()> {
         let event = self.event(event)?;
         let driver = self.bind()?;
         // SAFETY: alive.
-        check(unsafe { (driver.cuEventQuery)(event) })
+        check(unsafe { (driver.cuEventQuery)(event) })?;
+        self.waited();
+        Ok(())
     }
 
     fn elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {

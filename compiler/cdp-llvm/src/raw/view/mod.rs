@@ -24,6 +24,8 @@ unsafe extern "C" {
     fn cdp_launches_body(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
     fn cdp_launches_added(kernel: LLVMValueRef, x: c_uint, y: c_uint, z: c_uint) -> LLVMValueRef;
     fn cdp_launches_coherent(kernel: LLVMValueRef);
+    fn cdp_launches_twin(kernel: LLVMValueRef, name: *const c_char, size: usize) -> LLVMValueRef;
+    fn cdp_launches_most(call: LLVMValueRef, operand: c_uint) -> u64;
     fn cdp_launches_meet(kernel: LLVMValueRef, sites: *const LLVMValueRef, count: c_uint);
     fn cdp_launches_assembly(
         value: LLVMValueRef,
@@ -71,6 +73,21 @@ pub(crate) fn kernel_body<'ctx>(
         let body = cdp_launches_body(kernel.as_value_ref(), name.as_ptr().cast(), name.len());
         FunctionValue::new(body)
     }
+}
+
+/// A kernel that does the same under another name (`launches/inside/inside.cpp`).
+pub(crate) fn twin<'ctx>(kernel: FunctionValue<'ctx>, name: &str) -> Option<FunctionValue<'ctx>> {
+    // SAFETY: a live kernel with a body, and a live string.
+    unsafe {
+        let twin = cdp_launches_twin(kernel.as_value_ref(), name.as_ptr().cast(), name.len());
+        FunctionValue::new(twin)
+    }
+}
+
+/// What an operand of 32 bits of a call is at most, where it is no negative number (`launches/inside/inside.cpp`).
+pub(crate) fn most_of_operand(call: View<'_>, operand: u32) -> u64 {
+    // SAFETY: a live call, which the caller sees to, with that many operands.
+    unsafe { cdp_launches_most(call.0, operand) }
 }
 
 /// A copy of a kernel in blocks of one size, each thread of which adds what the block adds up (`launches/added/added.cpp`).
