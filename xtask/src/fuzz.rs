@@ -22,6 +22,9 @@ pub enum Fuzz {
     /// The same for a machine with a GPU: cubins of cdpc and nvcc, and a script that runs them there
     #[command(disable_help_flag = true)]
     GpuBundle(Passed),
+    /// Random expressions of PTX, which ptxas assembles without optimisation and with it, on this machine's GPU
+    #[command(disable_help_flag = true)]
+    Ptx(Passed),
     /// Any bytes into one part of the compiler, by libFuzzer with the address sanitizer (takes cargo-fuzz)
     Target(Target),
 }
@@ -47,6 +50,7 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
     let (verb, options) = match fuzz {
         Fuzz::Differential(Passed { options }) => ("differential", options),
         Fuzz::GpuBundle(Passed { options }) => ("gpu-bundle", options),
+        Fuzz::Ptx(Passed { options }) => ("ptx", options),
         Fuzz::Target(target) => return fuzz_target(ui, target),
     };
     let judges = binary(&build_release(&["cdp-differential"])?, "cdp-differential")?;
@@ -55,6 +59,12 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
     let asks = |what: &str| {
         options.iter().any(|option| option.to_str().is_some_and(|text| text.starts_with(what)))
     };
+    if verb == "ptx" {
+        if let Some(ptxas) = nvcc(common).map(|nvcc| nvcc.with_file_name("ptxas")) {
+            command.arg("--ptxas").arg(ptxas);
+        }
+        return judge(command, options);
+    }
     if !asks("--cdpc") && !asks("--help") && !asks("-h") {
         command.arg("--cdpc").arg(build_cdpc()?);
     }
@@ -67,6 +77,11 @@ pub fn fuzz(ui: &Ui, common: &Common, fuzz: &Fuzz) -> Outcome<ExitCode> {
             None => ui.note(&format!("{} is not here", &name[2..])),
         }
     }
+    judge(command, options)
+}
+
+/// Starts `cdp-differential` with what it is to be told besides.
+fn judge(mut command: Command, options: &[OsString]) -> Outcome<ExitCode> {
     command.arg("--work").arg(target_dir()?.join("differential")).args(options);
     let status = command.stdin(Stdio::null()).status();
     let status = status

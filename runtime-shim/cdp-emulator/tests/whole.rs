@@ -163,7 +163,7 @@ fn one_lane_outside_is_found() {
     }
 }
 
-/// Warps whose lanes are together have turns of their own kind, which a run with the race checker has not: what
+/// Warps whose lanes are together have turns of their own kind, which a run that looks at siblings has not: what
 /// they do in which order, and what is counted, is the same, whether all of a block come to a barrier or some have
 /// ended, lanes part on the way or not, and where the barrier is not the first one.
 #[test]
@@ -184,8 +184,9 @@ fn turns_of_whole_warps_come_in_the_order_of_others() {
     for between in ["", ends, parts] {
         for barrier in ["bar.sync 0;", "bar.sync 3;", "bar.sync 1;\nbar.sync 1;", ""] {
             let text = kernel(barrier, between);
-            let outcome = |races| {
-                let config = Config { checks: Checks { races, ..Checks::default() }, ..config() };
+            let outcome = |siblings| {
+                let config =
+                    Config { checks: Checks { siblings, ..Checks::default() }, ..config() };
                 let mut bench = load_with(&[("turns.ptx", text.as_str())], config).unwrap();
                 let data = bench.device.alloc(1024).unwrap();
                 bench.write(data, &[0; 1024]);

@@ -380,7 +380,7 @@ fn said(way: Way, wanted: &Result<Words, String>, other: &Result<Words, String>)
 }
 
 /// Standard output, or after a failure what was said instead.
-fn output(command: &mut Command) -> Result<Result<Vec<u8>, String>, String> {
+pub(crate) fn output(command: &mut Command) -> Result<Result<Vec<u8>, String>, String> {
     let name = command.get_program().display().to_string();
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("{name}: {error}"))?;

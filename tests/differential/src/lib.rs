@@ -4,7 +4,7 @@
 //! make the same output of it. [`pack`] makes one source of many programs. [`judge`] compiles it by `cdpc` at
 //! several levels and by nvcc and clang, whose PTX [`run`] on the CPU device as ours does, and, as far as it
 //! is plain C++, by the host's compiler. [`mod@reduce`] makes a program on which they disagree as small as it
-//! can. [`gpu`] does the same with cubins on a GPU.
+//! can. [`gpu`] does the same with cubins on a GPU. [`ptx`] asks ptxas alone.
 //!
 //! What is absent: anything that knows how `cdpc` works. It is started as users start it.
 
@@ -12,6 +12,7 @@ pub mod generate;
 pub mod gpu;
 pub mod judge;
 pub mod pack;
+pub mod ptx;
 mod random;
 pub mod reduce;
 pub mod run;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use cdp_differential::{Disagreement, Judge, Program, generate, gpu, pack, reduce};
+use cdp_differential::{Disagreement, Judge, Program, generate, gpu, pack, ptx, reduce};
 use clap::Parser;
 
 /// Random programs, compiled in several ways, whose outputs must be the same
@@ -18,6 +19,24 @@ enum Command {
         /// The folder
         #[arg(long)]
         out: PathBuf,
+    },
+    /// Has ptxas assemble random expressions of PTX without optimisation and with it, and runs them on this machine's GPU
+    Ptx {
+        /// ptxas
+        #[arg(long, value_name = "FILE", default_value = "ptxas", overrides_with = "ptxas")]
+        ptxas: PathBuf,
+        /// The GPU's architecture
+        #[arg(long, default_value = "sm_90")]
+        arch: String,
+        /// The first kernel's number; each has 150 expressions
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// How long
+        #[arg(long, value_name = "N", default_value_t = 60)]
+        seconds: u64,
+        /// Where files are written
+        #[arg(long, value_name = "DIR")]
+        work: PathBuf,
     },
     /// Prints the source of programs
     Source {
@@ -81,6 +100,16 @@ fn main() -> ExitCode {
         Command::Differential(options) => differential(&options),
         Command::GpuBundle { options, out } => {
             gpu::bundle(&judge(&options), &packs(&options), &out).map(|()| true)
+        }
+        Command::Ptx { ptxas, arch, seed, seconds, work } => {
+            let time = Duration::from_secs(seconds);
+            ptx::search(&ptx::Search {
+                ptxas,
+                arch,
+                seed,
+                time,
+                work: work.join(format!("ptx-{seed}")),
+            })
         }
         Command::Source { seed, count } => {
             let programs: Vec<Program> = (seed..seed + count).map(generate).collect();

@@ -15,11 +15,8 @@ pub type Words = Vec<u64>;
 /// The longest that the programs of a unit may run.
 const TIME_LIMIT: Duration = Duration::from_secs(240);
 
-/// Runs the programs of these seeds on a CPU device of their own.
-///
-/// # Errors
-/// What the device reports, when the code does not load or a kernel faults.
-pub fn on_cpu(ptx: &str, seeds: &[u64]) -> Result<Vec<Words>, String> {
+/// A CPU device, and what it reports.
+fn reporting() -> Result<(CpuDevice, Arc<Mutex<String>>), String> {
     let options =
         CpuOptions { timeout: Some(TIME_LIMIT), host_threads: 1, ..CpuOptions::default() };
     let reports = Arc::new(Mutex::new(String::new()));
@@ -33,6 +30,23 @@ pub fn on_cpu(ptx: &str, seeds: &[u64]) -> Result<Vec<Words>, String> {
         }),
     };
     let device = CpuDevice::new(options, 90, sinks).map_err(|error| error.to_string())?;
+    Ok((device, reports))
+}
+
+/// A CPU device for kernels that write what they are given.
+///
+/// # Errors
+/// When there is no memory for it.
+pub(crate) fn cpu_device() -> Result<CpuDevice, String> {
+    reporting().map(|(device, _)| device)
+}
+
+/// Runs the programs of these seeds on a CPU device of their own.
+///
+/// # Errors
+/// What the device reports, when the code does not load or a kernel faults.
+pub fn on_cpu(ptx: &str, seeds: &[u64]) -> Result<Vec<Words>, String> {
+    let (device, reports) = reporting()?;
     let image = ModuleImage { cubin: &[], ptx: &[("program", ptx.as_bytes())] };
     let outcome = run(&device, &image, seeds);
     let reports = reports.lock().map_or_else(|_| String::new(), |text| text.clone());

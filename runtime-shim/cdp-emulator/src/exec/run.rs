@@ -196,6 +196,9 @@ fn run_path<'m, const AVX2: bool>(
         // SAFETY: the guard's word lies in the frame.
         let guard = unsafe { *run.regs.add(inst.guard as usize) } ^ inst.guard_not;
         let active = run.path.mask & guard;
+        if holds && hold::before(machine, block, warp, run, (inst, active)) {
+            break Ok(None);
+        }
         tally.instructions += 1;
         tally.thread_instructions += u64::from(run.path.mask.count_ones());
         match inst.op {
@@ -207,9 +210,6 @@ fn run_path<'m, const AVX2: bool>(
                 run.path.pc += 1;
             }
             Op::Load(access) => {
-                if holds && hold::before(machine, block, warp, run, (inst, active)) {
-                    break Ok(None);
-                }
                 if access.order.is_strong() {
                     polled = true;
                     if machine.clocks.standing.is_some() {
@@ -231,9 +231,6 @@ fn run_path<'m, const AVX2: bool>(
                 }
             }
             Op::Store(access) => {
-                if holds && hold::before(machine, block, warp, run, (inst, active)) {
-                    break Ok(None);
-                }
                 if active != 0
                     && let Err(fault) =
                         memory::store(machine, block, warp, run, inst, access, active)
@@ -291,9 +288,6 @@ fn run_path<'m, const AVX2: bool>(
             }
             _ => {
                 tally.flush(block, warp);
-                if holds && hold::before(machine, block, warp, run, (inst, active)) {
-                    break Ok(None);
-                }
                 polled |= matches!(inst.op, Op::Atomic | Op::BarrierObject | Op::Sleep);
                 match dispatch::execute(machine, block, warp, run, inst, active) {
                     // Recursion can go on for long without a branch backwards.
