@@ -19,6 +19,7 @@ pub fn trials() -> Vec<Trial> {
     let floats =
         trial("code_ptxas::numbers_without_a_sign_are_converted_so".into(), unsigned_floats);
     vec![
+        trial("code_ptxas::widened_words_are_two_halves".into(), widened),
         floats.with_ignored_flag(nvdisasm().is_none()),
         trial("code_ptxas::what_it_takes_wrongly_is_written_otherwise".into(), taken_wrongly),
         sums.with_ignored_flag(nvdisasm().is_none()),
@@ -111,6 +112,29 @@ fn unsigned_floats() -> Outcome {
         let with_sign = of("I2F.S8") + of("I2F.S16") + of("I2FP.F32.S32") + of("I2F.F64.S");
         if with_sign > 1 || of("I2FP.F32.U32") == 0 {
             return Err(format!("{level}: {with_sign} conversions with a sign").into());
+        }
+    }
+    Ok(())
+}
+
+/// Of a word that was loaded from 16 bits ptxas 13.0 takes the lower half for the upper one, where a packed operation's upper half alone is
+/// read.
+fn widened() -> Outcome {
+    let bench = Bench::new()?;
+    let source = "target datalayout = \"e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
+                  target triple = \"nvptx64-nvidia-cuda\"\n\
+                  define ptx_kernel void @k(ptr addrspace(1) %p, i32 %y) {\n\
+                  %h = load i16, ptr addrspace(1) %p\n%x = EXTEND i16 %h to i32\n\
+                  %w = call i32 asm \"min.s16x2 $0, $1, $2;\", \"=r,r,r\"(i32 %x, i32 %y)\n\
+                  %v = bitcast i32 %w to <2 x half>\n%z = extractelement <2 x half> %v, i32 HALF\n\
+                  %t = fadd half %z, %z\nstore half %t, ptr addrspace(1) %p\nret void\n}\n";
+    for (extend, half, packs) in [("zext", "1", 1), ("sext", "1", 1), ("zext", "0", 0)] {
+        bench.write("k.ll", &source.replace("EXTEND", extend).replace("HALF", half))?;
+        let (ptx, _) =
+            bench.cdpc(&["build", "k.ll", "--emit", "ptx", "--arch", "sm_90", "-o", "-"], 0)?;
+        let found = ptx.lines().filter(|line| line.contains("mov.b32") && line.contains("{%rs"));
+        if found.count() != packs {
+            return Err(format!("{extend}, {half}: not {packs} pairs in\n{ptx}").into());
         }
     }
     Ok(())
