@@ -22,6 +22,9 @@
 // an operand that was loaded or widened from 16 bits it takes the lower half for the upper one, which is zero or signs. Where anything
 // reads both halves it is right. An `add` in a longer text of inline PTX stays as it was written.
 //
+// Differences from a product's upper half: of `mul.hi.u32`, `cvt.u64.u32` and `sub.s64` it makes `IMAD.HI.U32` with a carry, which is none
+// where the lower half of what is taken away is 0, and the upper half of the difference is one less.
+//
 // Numbers without a sign as floats: of `bfe.s32` with 8 or 16 bits, and of `abs.s32`, `cvt.rn.f32.u32` makes a float of a number with one.
 
 #include "ptxas.h"
@@ -46,9 +49,10 @@ namespace {
 namespace ptxas {
 
 /// NVPTX's instructions that are made here. Its own header, where they have names, is not installed.
-enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, Sum, And, Negate, Greater, Left, Right, Multiply16, Greater16, Right16, Constant16, Narrow, Pack, MadeCount };
+enum Made { Move16, Move32, Move64, Not, NotPredicate, Add, Sum, And, Negate, Greater, Left, Right, Multiply16, Greater16, Right16, Constant16, Narrow, Pack, Wide, WideBy, Right64, MadeCount };
 constexpr StringLiteral MadeNames[MadeCount] = {"MOV_B16_r", "MOV_B32_r", "MOV_B64_r", "NOT_b32",  "NOT_pred", "ADD32ri",   "ADD32rr",     "AND_b32ri",   "NEG_S32",
-                                                "SMAX32rr",  "SHL32_ri",  "SRA32_ri",  "MULT16ri", "SMAX16rr", "SRA16_ri", "MOV_B16_i", "CVT_u16_u32", "V2I16toI32"};
+                                                "SMAX32rr",  "SHL32_ri",  "SRA32_ri",  "MULT16ri", "SMAX16rr", "SRA16_ri", "MOV_B16_i", "CVT_u16_u32", "V2I16toI32",
+                                                "MUL_WIDEu32_rr", "MUL_WIDEu32_ri", "SRL64_ri"};
 
 /// Which halves of a word are read, and whether all of it is.
 enum Halves : unsigned { NoHalf = 0, Low = 1, High = 2, All = 4 };
@@ -91,6 +95,7 @@ private:
   bool addWords(MachineInstr &Packed, unsigned Result, unsigned First, unsigned Second);
   bool isWidened(Register Of, bool &BySign) const;
   bool packWidened(MachineInstr &Packed);
+  bool widenProduct(MachineInstr &Conversion, const MachineInstr &Product);
   bool convertUnsigned(MachineInstr &Conversion);
   bool change(MachineInstr &I);
 
@@ -359,6 +364,23 @@ bool PtxasPass::packWidened(MachineInstr &Packed) {
   return Changed;
 }
 
+/// Makes a product's upper half of 64 bits of all of the product.
+bool PtxasPass::widenProduct(MachineInstr &Conversion, const MachineInstr &Product) {
+  Register Result = Conversion.getOperand(0).getReg();
+  const MachineOperand &By = Product.getOperand(2);
+  MachineInstrBuilder All = insert(Conversion, By.isReg() ? Wide : WideBy).addReg(Product.getOperand(1).getReg());
+  if (By.isReg())
+    All.addReg(By.getReg());
+  else
+    All.addImm(By.getImm());
+  for (const MachineOperand &Taken : Product.uses())
+    if (Taken.isReg())
+      Registers->clearKillFlags(Taken.getReg());
+  Registers->replaceRegWith(Result, insert(Conversion, Right64).addReg(All.getReg(0)).addImm(32).getReg(0));
+  Conversion.eraseFromParent();
+  return true;
+}
+
 /// Writes what a number without a sign is converted from so that ptxas does not take it for one with a sign.
 bool PtxasPass::convertUnsigned(MachineInstr &Conversion) {
   MachineOperand &Taken = Conversion.getOperand(1);
@@ -377,6 +399,8 @@ bool PtxasPass::convertUnsigned(MachineInstr &Conversion) {
     Taken.setReg(insert(Conversion, Right).addReg(Part).addImm(32 - Bits).getReg(0));
     return true;
   }
+  if (Name.starts_with("MUL_HI_U32") && nameOf(Conversion) == "CVT_u64_u32")
+    return widenProduct(Conversion, *Wrote);
   if (Name != "ABS_S32")
     return false;
   Register Of = Wrote->getOperand(1).getReg();

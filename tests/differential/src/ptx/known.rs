@@ -6,7 +6,7 @@
 /// second text asks for the first alone.
 type Fault = (&'static str, &'static [(&'static str, &'static str)]);
 
-const FAULTS: [Fault; 9] = [
+const FAULTS: [Fault; 12] = [
     ("packed operations of which one half is read", &[("16x2", "")]),
     (
         "parts with a sign as numbers without one",
@@ -50,6 +50,15 @@ const FAULTS: [Fault; 9] = [
     ("a carry behind a product's upper half", &[("sub.cc", "")]),
     ("a choice that is 0 or a number, as a saturated one", &[("min.f", "max.f")]),
     ("a magnitude that is known", &[("selp.f32", "abs.f32"), ("abs.f32", "setp")]),
+    (
+        "a negated magnitude of 64 bits",
+        &[("abs.s64", "min."), ("abs.s64", "max."), ("abs.s64", "setp")],
+    ),
+    ("a difference from a product's upper half", &[("mul.hi.u32", "sub.s64")]),
+    (
+        "a product with a number added to itself",
+        &[("add.s64", "mad.lo.s64"), ("mul.lo.s64", "mad.lo.s64")],
+    ),
 ];
 
 /// Which known fault may be what is wrong with an expression.
