@@ -271,7 +271,7 @@ StringRef textOf(const MachineInstr &I) {
 
 /// Whether an instruction works on both halves of words alike.
 bool PtxasPass::isPacked(const MachineInstr &I) const {
-  return nameOf(I).contains_insensitive("16x2") || textOf(I).contains("16x2");
+  return nameOf(I).contains("16x2") || textOf(I).contains("16x2");
 }
 
 /// Which half of a word, or of a part of 64 bits, an instruction reads, if it reads a half.
@@ -381,7 +381,8 @@ bool PtxasPass::widenProduct(MachineInstr &Conversion, const MachineInstr &Produ
   return true;
 }
 
-/// Writes what a number without a sign is converted from so that ptxas does not take it for one with a sign.
+/// Writes what a number without a sign is converted from so that ptxas takes it for what it is: a part or a magnitude for one without a
+/// sign, a product's upper half for no place to put a difference.
 bool PtxasPass::convertUnsigned(MachineInstr &Conversion) {
   MachineOperand &Taken = Conversion.getOperand(1);
   const MachineInstr *Wrote = Taken.isReg() ? writerOf(Taken.getReg()) : nullptr;

@@ -92,14 +92,19 @@ fn run(device: &dyn Device, image: &ModuleImage<'_>, seeds: &[u64]) -> Result<Ve
     Ok(words.chunks(WORDS).map(<[u64]>::to_vec).collect())
 }
 
-fn launch(device: &dyn Device, kernel: KernelHandle, out: u64) -> cdp_runtime::Result<()> {
-    let config = LaunchConfig {
+/// A grid of one block in the NULL stream.
+pub(crate) fn one_block(threads: usize) -> LaunchConfig<'static> {
+    LaunchConfig {
         grid: [1; 3],
-        block: [THREADS as u32, 1, 1],
+        block: [threads as u32, 1, 1],
         shared_bytes: 0,
         stream: StreamHandle::NULL,
         attributes: &[],
-    };
+    }
+}
+
+fn launch(device: &dyn Device, kernel: KernelHandle, out: u64) -> cdp_runtime::Result<()> {
+    let config = one_block(THREADS);
     // SAFETY: generated programs write the words that they are given and nothing else; one that does not
     // was compiled wrongly, which the device reports.
     unsafe { device.launch(kernel, &config, &[&out.to_ne_bytes()]) }

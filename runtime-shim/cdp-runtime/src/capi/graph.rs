@@ -191,9 +191,9 @@ pub(super) fn set_in_executable(
     call(|| {
         let op = op()?;
         let before = graph::with(|graphs| {
-            let graph = &mut graphs.executable(executable as u64)?.graph;
-            let before = graph.clone();
-            let node = graph.node_mut(node as NodeId).ok_or(CudaError::INVALID_VALUE)?;
+            let executable = graphs.executable(executable as u64)?;
+            let before = executable.before();
+            let node = executable.graph.node_mut(node as NodeId).ok_or(CudaError::INVALID_VALUE)?;
             replace(&mut node.op, op)?;
             Ok(before)
         })?;
@@ -501,8 +501,8 @@ pub unsafe extern "C" fn cudaGraphExecUpdate(
         let (mut difference, before) = graph::with(|graphs| {
             let wanted = graphs.whole(graph as u64)?;
             let executable = graphs.executable(executable as u64)?;
-            let before = executable.graph.clone();
-            let difference = before.difference(&wanted);
+            let before = executable.before();
+            let difference = executable.graph.difference(&wanted);
             if difference.is_none() {
                 executable.graph.update(&wanted);
             }

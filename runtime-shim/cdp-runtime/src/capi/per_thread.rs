@@ -67,6 +67,7 @@ in_stream! {
     cudaStreamEndCapture_ptsz = cudaStreamEndCapture(stream: *mut c_void, graph: *mut *mut c_void) in stream;
     cudaStreamGetAttribute_ptsz = cudaStreamGetAttribute(stream: *mut c_void, attribute: u32, value: *mut [u64; 8]) in stream;
     cudaStreamGetCaptureInfo_ptsz = cudaStreamGetCaptureInfo(stream: *mut c_void, status: *mut u32, id: *mut u64, graph: *mut *mut c_void, nodes: *mut *const *mut c_void, edge_data: *mut *const c_void, count: *mut usize) in stream;
+    cudaStreamGetCaptureInfo_v2_ptsz = cudaStreamGetCaptureInfo_v2(stream: *mut c_void, status: *mut u32, id: *mut u64, graph: *mut *mut c_void, nodes: *mut *const *mut c_void, count: *mut usize) in stream;
     cudaStreamGetDevice_ptsz = cudaStreamGetDevice(stream: *mut c_void, ordinal: *mut i32) in stream;
     cudaStreamGetFlags_ptsz = cudaStreamGetFlags(handle: *mut c_void, flags: *mut u32) in handle;
     cudaStreamGetId_ptsz = cudaStreamGetId(stream: *mut c_void, id: *mut u64) in stream;

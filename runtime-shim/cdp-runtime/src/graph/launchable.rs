@@ -42,19 +42,26 @@ pub fn renew(executable: u64) -> Result<()> {
     process::current()?.device.change_graph(executable, home, &steps)
 }
 
-/// As [`renew`]; what the device refuses leaves the executable as it was before.
+/// As [`renew`]; what the device refuses leaves the executable as it was before ([`Executable::before`]).
 ///
 /// # Errors
 /// As for [`create`].
-pub fn renew_or_restore(executable: u64, before: Graph) -> Result<()> {
+pub fn renew_or_restore(executable: u64, before: Option<Graph>) -> Result<()> {
     let renewed = renew(executable);
-    if renewed.is_err() {
+    if let (Err(_), Some(before)) = (&renewed, before) {
         with(|graphs| {
             graphs.executable(executable)?.graph = before;
             Ok(())
         })?;
     }
     renewed
+}
+
+impl Executable {
+    /// What it does before a change, if the device may refuse that.
+    pub fn before(&self) -> Option<Graph> {
+        (self.is_of_device() || self.whole.is_some()).then(|| self.graph.clone())
+    }
 }
 
 /// What a GPU has an executable as, once there are graphs that kernels may launch: there kernels of the driver's graphs

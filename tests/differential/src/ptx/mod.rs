@@ -14,13 +14,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cdp_runtime::gpu::GpuDevice;
-use cdp_runtime::{CopyKind, Device, LaunchConfig, ModuleImage, StreamHandle};
+use cdp_runtime::{CopyKind, Device, ModuleImage};
 
 use self::expression::{Expression, THREADS, expression, inputs, kernel};
 use self::operations::{Operation, operations};
 use crate::judge::output;
 use crate::random::Random;
-use crate::run::cpu_device;
+use crate::run::{cpu_device, one_block};
 
 /// What to look for, and how long.
 #[derive(Clone, Debug)]
@@ -48,9 +48,10 @@ pub fn search(search: &Search) -> Result<bool, String> {
     std::fs::create_dir_all(&search.work)
         .map_err(|error| format!("{}: {error}", search.work.display()))?;
     let gpu = GpuDevice::open(0).map_err(|error| error.to_string())?;
+    let cpu = cpu_device()?;
     let operations = operations();
     let begun = Instant::now();
-    let (mut seed, mut found, mut counts) = (search.seed, 0, BTreeMap::<&str, usize>::new());
+    let (mut seed, mut found) = (search.seed, Found::default());
     while begun.elapsed() < search.time {
         let all = expressions(&operations, seed);
         let ptx = kernel(&all, &search.arch);
@@ -58,39 +59,57 @@ pub fn search(search: &Search) -> Result<bool, String> {
             on(&gpu, &ModuleImage { cubin: &assemble(search, &ptx, level)?, ptx: &[] }, all.len())
         };
         let (plain, optimised) = (on_gpu("-O0")?, on_gpu("-O3")?);
-        let emulated = emulate(&ptx, all.len())?;
+        let emulated = emulate(&cpu, &ptx, all.len())?;
         for (at, expression) in all.iter().enumerate() {
             let part = |words: &[u64]| words[at * THREADS..(at + 1) * THREADS].to_vec();
-            for (way, words) in [("ptxas -O3", &optimised), ("the CPU device", &emulated)] {
-                let (wanted, other) = (part(&plain), part(words));
-                let Some(thread) = (0..THREADS).find(|thread| wanted[*thread] != other[*thread])
-                else {
-                    continue;
-                };
-                match known::kind(&expression.lines).filter(|_| way == "ptxas -O3") {
-                    Some(kind) => *counts.entry(kind).or_default() += 1,
-                    None => {
-                        found += 1;
-                        let text = expression.lines.join(" ");
-                        println!(
-                            "{seed}.{at}, thread {thread}: ptxas -O0 {:#x}, {way} {:#x}: {text}",
-                            wanted[thread], other[thread]
-                        );
-                    }
-                }
-            }
+            let wanted = part(&plain);
+            let known = known::kind(&expression.lines);
+            let name = format!("{seed}.{at}");
+            found.compare(&name, expression, &wanted, ("ptxas -O3", &part(&optimised)), known);
+            found.compare(&name, expression, &wanted, ("the CPU device", &part(&emulated)), None);
         }
         seed += 1;
     }
-    for (kind, count) in &counts {
+    for (kind, count) in &found.known {
         println!("known, {kind}: {count}");
     }
-    println!(
-        "{} expressions from kernel {}, {found} that are not known",
-        (seed - search.seed) as usize * EXPRESSIONS,
-        search.seed
-    );
-    Ok(found == 0)
+    let count = (seed - search.seed) as usize * EXPRESSIONS;
+    let (first, others) = (search.seed, found.others);
+    println!("{count} expressions from kernel {first}, {others} that are not known");
+    Ok(others == 0)
+}
+
+/// The expressions of which two ways gave something else.
+#[derive(Default)]
+struct Found {
+    /// How often each known fault may be why.
+    known: BTreeMap<&'static str, usize>,
+    /// How many others.
+    others: usize,
+}
+
+impl Found {
+    /// Compares what an expression gave with what it gives without optimisation, and shows it if no known fault may be why.
+    fn compare(
+        &mut self,
+        name: &str,
+        expression: &Expression,
+        wanted: &[u64],
+        (way, words): (&str, &[u64]),
+        known: Option<&'static str>,
+    ) {
+        let Some(thread) = (0..THREADS).find(|thread| wanted[*thread] != words[*thread]) else {
+            return;
+        };
+        if let Some(kind) = known {
+            *self.known.entry(kind).or_default() += 1;
+            return;
+        }
+        self.others += 1;
+        let (wanted, word) = (wanted[thread], words[thread]);
+        let text = expression.lines.join(" ");
+        println!("{name}, thread {thread}: ptxas -O0 {wanted:#x}, {way} {word:#x}: {text}");
+    }
 }
 
 /// The expressions of a kernel.
@@ -110,9 +129,8 @@ fn assemble(search: &Search, ptx: &str, level: &str) -> Result<Vec<u8>, String> 
     std::fs::read(&cubin).map_err(|error| failed(&cubin, error))
 }
 
-fn emulate(ptx: &str, count: usize) -> Result<Vec<u64>, String> {
-    let device = cpu_device()?;
-    on(&device, &ModuleImage { cubin: &[], ptx: &[("expressions", ptx.as_bytes())] }, count)
+fn emulate(device: &dyn Device, ptx: &str, count: usize) -> Result<Vec<u64>, String> {
+    on(device, &ModuleImage { cubin: &[], ptx: &[("expressions", ptx.as_bytes())] }, count)
 }
 
 /// What a kernel of so many expressions gives on a device.
@@ -125,13 +143,7 @@ fn on(device: &dyn Device, image: &ModuleImage<'_>, count: usize) -> Result<Vec<
     let kernel = device.kernel(module, "expressions").map_err(say("looking up"))?;
     let input = device.allocate(given.len() as u64).map_err(say("allocating"))?;
     let out = device.allocate(bytes).map_err(say("allocating"))?;
-    let config = LaunchConfig {
-        grid: [1; 3],
-        block: [THREADS as u32, 1, 1],
-        shared_bytes: 0,
-        stream: StreamHandle::NULL,
-        attributes: &[],
-    };
+    let config = one_block(THREADS);
     // SAFETY: memory of the device and of the host is as long as what is copied and set, copies are made before the calls return,
     // and the kernel reads and writes what it is given, `THREADS` inputs and as many words for each expression.
     unsafe {
@@ -160,10 +172,10 @@ mod tests {
 
     #[test]
     fn expressions_run_on_the_cpu_device() {
-        let operations = operations();
+        let (operations, device) = (operations(), cpu_device().unwrap());
         for seed in 0..4 {
             let all = expressions(&operations, seed);
-            let words = emulate(&kernel(&all, "sm_90"), all.len()).unwrap();
+            let words = emulate(&device, &kernel(&all, "sm_90"), all.len()).unwrap();
             let differing = words
                 .chunks(THREADS)
                 .filter(|part| part.iter().any(|word| *word != part[0]))

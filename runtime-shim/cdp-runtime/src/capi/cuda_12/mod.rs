@@ -71,18 +71,3 @@ pub unsafe extern "C" fn cudaStreamGetCaptureInfo_v2(
         cudaStreamGetCaptureInfo(stream, status, id, graph, nodes, std::ptr::null_mut(), count)
     }
 }
-
-/// [`cudaStreamGetCaptureInfo_v2`] in the calling thread's stream.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cudaStreamGetCaptureInfo_v2_ptsz(
-    stream: *mut c_void,
-    status: *mut u32,
-    id: *mut u64,
-    graph: *mut *mut c_void,
-    nodes: *mut *const *mut c_void,
-    count: *mut usize,
-) -> u32 {
-    unsafe {
-        cudaStreamGetCaptureInfo_ptsz(stream, status, id, graph, nodes, std::ptr::null_mut(), count)
-    }
-}
